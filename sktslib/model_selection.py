@@ -82,7 +82,7 @@ class BlockedSeriesSplit:
             If a block would leave no samples to train on, or to test on.
         """
         n = len(X)
-        # More blocks than samples leave some empty, as one more does, and a gap of all samples leaves none.
+        # More blocks than samples would leave some empty, as one more does; a gap of all samples leaves no training.
         at, gap = np.arange(n), min(self.gap, n)
         for block in np.array_split(at, min(self.n_splits, n + 1)):
             train = at[(at < block.min(initial=n) - gap) | (at > block.max(initial=-1) + gap)]

@@ -1,4 +1,4 @@
-"""Collections of series in groups: k-means with barycenters, and k-medoids, for every distance."""
+"""Clusters of series: k-means with barycenters, and k-medoids, for every distance."""
 
 from ._clusters import TimeSeriesKMeans, TimeSeriesKMedoids
 

@@ -1,12 +1,12 @@
-"""Collections of series in groups: k-means, whose centers are barycenters, and k-medoids, whose centers are series.
+"""Clusters of series: k-means, whose centers are barycenters, and k-medoids, whose centers are series.
 
-Costs are distances to a power. Centers are queries, and series are computed side by side as in the matrix of all
-distances, so the results are the same to the bit. All are computed. Bounds that tell which ones cannot be the least
-save a tenth of the time of a fit with 5 centers and a quarter with 20; they need three classes in place of a matrix.
+Costs are powers of distances. Centers are compared as queries, in batches as in the distance matrix, so results are the
+same to the bit. All distances are computed. Bounds that exclude some of them would save a tenth of the time of a fit
+with 5 centers and a quarter with 20, but they would need three classes instead of a matrix.
 
-A center of a k-means moves by steps towards the series assigned to it. A step is kept only where it brings the center
-nearer to them. Medoids are found on a matrix of distances by FasterPAM, which swaps a medoid for another series as soon
-as that pays.
+A center of k-means moves by steps towards the series assigned to it. A step is kept only if it brings the center nearer
+to them. Medoids are found on a distance matrix by FasterPAM, which swaps a medoid for another series as soon as that
+pays off.
 """
 
 from __future__ import annotations
@@ -38,12 +38,12 @@ from ..utils.validation import refused, shown
 
 
 def own(costs, labels):
-    """Return the costs of the series with one center each."""
+    """Return the cost of each series with its own center."""
     return costs[np.arange(len(labels)), labels]
 
 
 def assigned(costs):
-    """Return the cheapest center of each series (n_series, n_clusters), of equally cheap ones the first."""
+    """Return the index of the cheapest center of each series, given costs (n_series, n_clusters); ties: the first."""
     labels = costs.argmin(axis=1)
     far = np.flatnonzero(own(costs, labels) == np.inf)
     if len(far):
@@ -54,20 +54,20 @@ def assigned(costs):
 
 
 def costs_between(metric, w, centers, series, power, gaps=False):
-    """Return the cost of each series with each center, (n_series, n_centers)."""
+    """Return the costs of series and centers, (n_series, n_centers)."""
     driver = driver_of(metric, centers, series, w, gaps)
     return distances_between(driver, metric, w, centers, series, False).T ** power
 
 
 STARTS = ["k-means++", "random"]
-ROWS = 2**11  # series whose centers are searched for at once; of no influence on any result
+ROWS = 2**11  # series whose nearest centers are computed at a time; does not affect results
 
 
 @dataclass(eq=False, repr=False)
 class CollectionClusters(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin, CollectionEstimator):
-    """Base of the estimators that divide a collection among centers.
+    """Base of the estimators that assign the series of a collection to centers.
 
-    A subclass has `_starts`, which gives a function that runs one start.
+    A subclass implements `_starts`, which returns a function that runs one start.
     """
 
     n_clusters: int = 8
@@ -78,8 +78,8 @@ class CollectionClusters(ClassNamePrefixFeaturesOutMixin, ClusterMixin, Transfor
     max_iter: int = 300
     random_state: Any = None
 
-    _progress = "clusters", "iteration"  # what a bar on stderr shows, and counts
-    _power = 1.0  # of the distances that inertia adds up
+    _progress = "clusters", "iteration"  # name and unit of the progress bar
+    _power = 1.0  # power of the distances that are summed in the inertia
     _parameter_constraints = {
         "n_clusters": COUNT,
         "init": [StrOptions(set(STARTS)), "array-like"],
@@ -104,7 +104,7 @@ class CollectionClusters(ClassNamePrefixFeaturesOutMixin, ClusterMixin, Transfor
         """
         self._fit_collection(X)
         series = vars(self).pop("_series")
-        collection_weight(self.weight, series, one_length=True)  # that of every center, which begins as a series
+        collection_weight(self.weight, series, one_length=True)  # for all centers, each of which starts as a series
         self.metric_._check_collection(series, "X")
         rng = check_random_state(self.random_state)
         if len(series) < self.n_clusters:
@@ -116,7 +116,7 @@ class CollectionClusters(ClassNamePrefixFeaturesOutMixin, ClusterMixin, Transfor
         name, unit = self._progress
         with progress(n_init if unit == "start" else None, self.verbose, name, unit) as count:
             runs = [run(count) for _ in range(n_init)]
-        best = min(runs, key=lambda run: run.inertia)  # of equal ones the first
+        best = min(runs, key=lambda run: run.inertia)  # ties: the first
         self.labels_, self.inertia_, self.n_iter_ = best.labels, best.inertia, best.n_iter
         self._centers = best.centers
         if best.indices is not None:
@@ -135,7 +135,7 @@ class CollectionClusters(ClassNamePrefixFeaturesOutMixin, ClusterMixin, Transfor
         return self
 
     def _nearest(self, X):
-        """Return the nearest center of each series, and what it adds to the inertia."""
+        """Return the nearest center of each series, and the contribution of each series to the inertia."""
         X, centers, jobs = self._checked(X), self._centers, count_jobs(self.n_jobs)
         self.metric_._check_collection(X, "X")
         self.metric_._warn_of_scale(centers, X)
@@ -196,7 +196,7 @@ class CollectionClusters(ClassNamePrefixFeaturesOutMixin, ClusterMixin, Transfor
 
 
 def drawn(init, costs_from, sizes, rng):
-    """Return the indices of k of n series to begin with.
+    """Return the indices of k of n series to start from.
 
     Parameters
     ----------
@@ -216,11 +216,11 @@ def drawn(init, costs_from, sizes, rng):
     least = costs_from(chosen)[0]
     trials = 2 + int(np.log(k))
     while len(chosen) < k:
-        share = least - min(least.min(), 0.0)  # soft distances may be negative
+        share = least - min(least.min(), 0.0)  # because soft distances may be negative
         share[chosen] = 0.0
         if np.isinf(share).any():
             share = np.isinf(share).astype(float)
-        if not share.any():  # copies of the chosen ones alone
+        if not share.any():  # all other series equal chosen ones
             share = np.ones(n)
             share[chosen] = 0.0
         trial = rng.choice(n, trials, p=share / share.sum())
@@ -232,52 +232,52 @@ def drawn(init, costs_from, sizes, rng):
 
 
 # ------------------------------------------------------------------------------------------------------------ k-means
-ROUGH = 1e-2  # share that steps must gain while beginnings are compared; what is best is then followed further
-FEWER = 10.0  # gains like the last one, which those of all further steps hardly add up to
+ROUGH = 1e-2  # minimum relative gain of a step while starts are compared; the best start is then followed further
+FEWER = 10.0  # multiple of the last gain that all further steps together are assumed not to exceed
 SWAPS = 3  # centers that are moved elsewhere, one at a time, before a start ends
-SOFT_STEPS = 10  # of a quasi-Newton descent, which needs a few to learn how curved its objective is
+SOFT_STEPS = 10  # steps of a quasi-Newton descent, which needs a few to estimate curvature
 
 
 class Run(NamedTuple):
-    """The clustering that one start led to."""
+    """The result of one start."""
 
     centers: list  # (channels, m) each
     labels: np.ndarray
     inertia: float
     n_iter: int
-    costs: np.ndarray | None = None  # of each series with each center
-    indices: list | None = None  # of the centers, where these are series
+    costs: np.ndarray | None = None  # of all series with all centers
+    indices: list | None = None  # indices of the centers, if they are series
 
 
 class Followed(NamedTuple):
-    """The best center that steps from a starting center led to, and its costs."""
+    """The best center on the way from a starting center, and its costs."""
 
     cost: float
     center: np.ndarray
-    costs: np.ndarray | None  # of each member
+    costs: np.ndarray | None  # cost of each member
 
 
 class Tried(NamedTuple):
     """Results of the last search for a better center of a cluster."""
 
     members: np.ndarray
-    gain: float  # what the members would gain by a second center, if that were the best of them
-    second: int  # which one that is
-    rival: Followed | None  # the best beginning, followed roughly, of those that the center does not come from
+    gain: float  # gain of the members if they got the best second center
+    second: int  # index of this center
+    rival: Followed | None  # the best alternative start, followed roughly, that is not the center's own
 
 
 class Problem(NamedTuple):
-    """Series to be divided among centers, and the metric that compares them."""
+    """The series to be clustered, and the metric."""
 
     metric: Metric
     series: list  # (channels, n) each
     w: np.ndarray | None  # weights of the centers' points
-    power: float  # of the distances that inertia adds up
-    partners: Partners | None  # of averages along paths
+    power: float  # power of the distances that are summed in the inertia
+    partners: Partners | None  # for averages along paths
     n_jobs: int | None
 
     def each(self, function, *given):
-        """Call a function of some series for parts of them, one a job; all that is given has one item a series."""
+        """Call a function for parts of the series, one part per job; each argument has one item per series."""
         if count_jobs(self.n_jobs) == 1:
             return [function(*given)]
         parts = parts_for_jobs(np.arange(len(given[0])), self.n_jobs)
@@ -289,16 +289,15 @@ class Problem(NamedTuple):
         return in_jobs(calls, self.n_jobs, 0, "clusters", "part")
 
     def costs(self, centers, members=None):
-        """Return what each member, or all, would add to the inertia with some centers, (n_members, n_centers)."""
+        """Return the costs of the members, or of all series, with centers, (n_members, n_centers)."""
         some = self.series if members is None else [self.series[k] for k in members]
         return np.concatenate(self.each(partial(costs_between, self.metric, self.w, centers, power=self.power), some))
 
     def moved(self, z, members, own, tol):
         """Return a center after steps towards its members.
 
-        Along paths, steps are made as long as they gain the share `tol`, and one more.
-
-        `own` is what the members cost with it.
+        Averages along paths continue as long as a step gains at least the share `tol`, plus one more step. `own` holds
+        the costs of the members with the center.
         """
         if isinstance(self.metric, ElasticMetric):
             return self.followed(z, members, tol, most=own).center
@@ -312,13 +311,13 @@ class Problem(NamedTuple):
         series = np.array([at_length(y, z) for y in series])
         if self.metric._center == "mean":
             return series.mean(axis=0)
-        return np.quantile(series, 0.5, axis=0, method="lower")  # of two values in the middle the lower one
+        return np.quantile(series, 0.5, axis=0, method="lower")  # the lower one of two middle values
 
     def stepped(self, z, members, most):
-        """Return the members' costs with a center, the center after a step, and limits of their costs with that one.
+        """Return the members' costs with a center, the center after a step, and guesses of the costs with that one.
 
-        The step leads along the members' paths. `most` are about the highest costs of the members with the center; None
-        if they are not known. The limits are None as well if they are not known.
+        The step averages along the members' paths. `most` are guesses of their costs with the center, or None. The
+        guesses that are returned may be None as well.
         """
         share = np.ones(len(members))
         if self.partners is not None:
@@ -332,9 +331,9 @@ class Problem(NamedTuple):
         return self.costs([z], members)[:, 0], among_medians(z, partners, series, share), None
 
     def followed(self, z, members, tol, limit=np.inf, most=None):
-        """Return the best center on the way from one along the paths of its members; `most` is what `stepped` takes.
+        """Return the best center on the way from one along the paths of its members; for `most` see `stepped`.
 
-        No further where ten more gains like the last would not lead below the limit.
+        It stops early if ten more gains like the last one would not bring the cost below the limit.
         """
         best, before = Followed(np.inf, z, most), np.inf
         while True:
@@ -347,7 +346,10 @@ class Problem(NamedTuple):
             before, z = cost, after
 
     def lowered(self, centers, max_iter, tol, count):
-        """Assign and move by turns until the inertia falls no more, and go on from elsewhere: it never rises."""
+        """Assign series and move centers in turn until the inertia stops falling, then retry with centers elsewhere.
+
+        The inertia never rises.
+        """
         if not isinstance(self.metric, ElasticMetric):
             return self._descended(centers, Run([], None, np.inf, 0), max_iter, tol, count)
         run, tried, swapped = Run([], None, np.inf, 0), {}, set()
@@ -355,7 +357,7 @@ class Problem(NamedTuple):
             before = run._replace(inertia=np.inf)
             further = self._descended(run.centers or centers, before, max_iter - run.n_iter, least, count)
             run, gained = further._replace(n_iter=run.n_iter + further.n_iter), True
-            while gained:  # the first run from elsewhere that has less inertia goes on; all iterations count
+            while gained:  # continue with the first retry that lowers the inertia; all iterations count
                 gained = False
                 for elsewhere in self._elsewhere(run, tried, swapped, least):
                     if run.n_iter >= max_iter:
@@ -368,7 +370,10 @@ class Problem(NamedTuple):
         return run
 
     def _descended(self, centers, run, max_iter, tol, count):
-        """Assign and move by turns; no further where one more gain like the last would not lead below another run."""
+        """Alternately assign series and move centers, until that cannot beat the inertia of `run` any more.
+
+        It stops early if one more gain like the last one would not bring the inertia below that of `run`.
+        """
         centers, limit = list(centers), run.inertia
         new = [c for c, z in enumerate(centers) if run.costs is None or run.centers[c] is not z]
         costs = np.empty((len(self.series), len(centers))) if run.costs is None else run.costs.copy()
@@ -393,16 +398,16 @@ class Problem(NamedTuple):
             for (c, (members, z)), column in zip(trial.items(), found.T, strict=True):
                 if column[members].sum() < costs[members, c].sum():
                     centers[c], costs[:, c] = z, column
-                else:  # it would not move at the next turn, either
+                else:  # the center would not move in the next iteration, either
                     settled[c] = members
             labels = assigned(costs)
         return Run(centers, labels, float(own(costs, labels).sum()), n_iter, costs)
 
     def _elsewhere(self, run, tried, swapped, tol):
-        """Yield centers from which the inertia may fall further.
+        """Yield sets of centers from which the inertia may fall further.
 
-        First those that are better for the series they have, see `_averaged`. Then, one after the other, those with a
-        center less where its series lose least by taking the next one, and one more among series that gain most by it.
+        The first set has better centers for the present clusters, see `_averaged`. Each further set drops a center
+        whose series lose least by moving to the next one, and adds one to a cluster that gains most by a second center.
         """
         centers = list(run.centers)
         for c, z in enumerate(centers):
@@ -424,13 +429,13 @@ class Problem(NamedTuple):
         loss = np.bincount(run.labels, second - first, len(centers))
         gains, seconds = (np.array([getattr(of, name) for of in tried.values()]) for name in ("gain", "second"))
         change = loss[:, np.newaxis] - gains
-        change[list(tried), np.arange(len(tried))] = np.inf  # a center that is moved to its own series
+        change[list(tried), np.arange(len(tried))] = np.inf  # a center must not be moved into its own cluster
         members = [np.flatnonzero(run.labels == c).tobytes() for c in range(len(centers))]
-        like = dict(zip(members, range(len(centers)), strict=True))  # those without series are alike
+        like = dict(zip(members, range(len(centers)), strict=True))  # empty clusters are interchangeable
         places, tries = [of.ravel() for of in np.indices(change.shape)], 0
         for at in np.lexsort((seconds[places[1]], places[0], change.ravel())):
             c, a = (of[at] for of in places)
-            # A series is a poor center before it moves, so a swap may pay that seems to cost something, yet not all.
+            # A new center improves when it moves, so a swap with an estimated loss may pay off, but not a large loss.
             if tries == SWAPS or not change[c, a] < run.inertia:
                 return
             k, of = int(seconds[a]), members[c]
@@ -441,11 +446,11 @@ class Problem(NamedTuple):
                 yield [*run.centers[: like[of]], moved, *run.centers[like[of] + 1 :]]
 
     def _averaged(self, z, members, own, tol):
-        """Find a better center of some series than `z`, from other starts; return it or `z`, and a `Tried`.
+        """Search for a better center of some series than `z` from other starts; return it or `z`, and a `Tried`.
 
-        Averages along paths end in the minimum next to where they begin. Others are often lower: those next to the mean
-        point by point, to the medoid, and to the series that is nearest. `own` is what the members cost with `z`. They
-        are followed roughly; where `tol` is less, the best of them is for the caller to follow.
+        Averages along paths end in the nearest minimum. The minima near other starts are often lower: near the
+        pointwise mean, the medoid, and the nearest series. `own` holds the costs of the members with `z`. Starts are
+        followed roughly; with a smaller `tol` the caller has to continue from the best one.
         """
         some = members[np.linspace(0, len(members) - 1, min(len(members), CANDIDATES)).astype(int)]
         candidates = {k: at_length(self.series[k], z) for k in some.tolist()}
@@ -464,7 +469,7 @@ class Problem(NamedTuple):
         return found[0].center if better else z, tried
 
     def _filled(self, centers, costs, labels):
-        """Make the farthest series the center of each cluster without members, one after the other."""
+        """Give each cluster without members the farthest series as its center, one after the other."""
         for c in range(len(centers)):
             if (labels == c).any():
                 continue
@@ -479,13 +484,13 @@ class Problem(NamedTuple):
 
 
 def at_length(y, z):
-    """Return a series interpolated at the length of another one."""
+    """Return a series interpolated to the length of another one."""
     return y if y.shape == z.shape else resample(y, z.shape[1])
 
 
 def _partners(metric, w, z, series):
-    """Return for each series the pairs of points (2, K) that should be alike, and the count of each (K,) or None."""
-    # A path needs no distance.
+    """Return for each series the pairs of points (2, K) that should be alike, and their weights (K,) or None."""
+    # Paths are needed without distances.
     return [metric._partners(metric._problem(z, w, y, None, None)) for y in series]
 
 
@@ -585,10 +590,10 @@ class TimeSeriesKMeans(CollectionClusters):
     array([0])
     """
 
-    nan_policy: ClassVar[str] = "raise"  # no parameter: barycenters are of whole series
+    nan_policy: ClassVar[str] = "raise"  # not a parameter, because barycenters need complete series
     tol: float = 1e-6
 
-    _reads_times = False  # a mean of series has none
+    _reads_times = False  # because a mean of series has no times
     _parameter_constraints = {"nan_policy": None, "tol": [Interval(Real, 0, None, closed="left")]}
 
     def _starts(self, series, rng):
@@ -607,7 +612,7 @@ class TimeSeriesKMeans(CollectionClusters):
             return lambda count: problem.lowered([z.copy() for z in given], self.max_iter, self.tol, count)
 
         def run(count):
-            def costs_with(chosen):  # in such an order that sums of rows round alike
+            def costs_with(chosen):  # in an order in which sums over rows are rounded equally
                 return np.ascontiguousarray(problem.costs([series[k] for k in chosen]).T)
 
             chosen = drawn(self.init, costs_with, (len(series), self.n_clusters), rng)
@@ -617,7 +622,7 @@ class TimeSeriesKMeans(CollectionClusters):
 
     @property
     def _power(self):
-        """Sums are added up without their root."""
+        """The power that turns distances into sums, without their root."""
         return getattr(self.metric_, "power", None) or 1.0
 
 
@@ -658,7 +663,7 @@ def swapped(D, medoids, max_iter):
             if change[worst] < 0:
                 trial = [*medoids[:worst], candidate, *medoids[worst + 1 :]]
                 found = _nearest_two(D, trial)
-                if found[1].sum() < total:  # not by rounding alone
+                if found[1].sum() < total:  # the gain must exceed rounding
                     medoids, (nearest, first, second), waited = trial, found, 0
         if waited >= n:
             break
@@ -762,7 +767,7 @@ class TimeSeriesKMedoids(CollectionClusters):
                 raise ValueError(f"{rule}Got {shown(given)}.")
         D = self._distances(series, series)
         far = D == np.inf
-        # Any finite distance is better than an infinite one.
+        # A large finite number, so that any finite distance is better than an infinite one.
         finite = np.where(far, 1.0 + 2.0 * n * np.abs(D, where=~far, out=np.zeros_like(D)).max(), D)
 
         def run(count):
@@ -770,7 +775,7 @@ class TimeSeriesKMedoids(CollectionClusters):
             medoids, n_iter = swapped(finite, begin, self.max_iter)
             costs = D[medoids].T
             labels = assigned(costs)
-            # Of equally near medoids a medoid belongs to itself.
+            # A medoid belongs to itself, even if another medoid is equally near.
             tied = costs[medoids, range(k)] <= costs[medoids].min(axis=1)
             labels[np.array(medoids)[tied]] = np.flatnonzero(tied)
             inertia = float(own(costs, labels).sum())

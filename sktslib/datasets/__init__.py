@@ -71,7 +71,7 @@ def load_ecg_example() -> Bunch:
     sequence = np.loadtxt(_lines("sequence.csv"), delimiter=",", skiprows=1, usecols=1)
     beats = np.loadtxt(_lines("beats.csv"), delimiter=",", skiprows=1, usecols=1, dtype=np.intp)
     beat_kinds = np.loadtxt(_lines("beats.csv"), delimiter=",", skiprows=1, usecols=2, dtype=np.str_)
-    # The files round times to 1 us, which would make the steps uneven; the samples are evenly spaced, so count them.
+    # The files round times to 1 us, which would make the steps uneven, so times are computed from sample numbers.
     return Bunch(
         query=np.ascontiguousarray(query),
         sequence=sequence,

@@ -1,4 +1,4 @@
-"""Scores for annotated recordings: found events and segmentations against the true ones."""
+"""Scores of found events and segmentations against annotations."""
 
 from ._events import EventReport as EventReport
 from ._events import (

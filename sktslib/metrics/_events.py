@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 def pairs_by_iou(true, pred, min_iou):
     """List the pairs (i, j) of events whose intersection over union is at least `min_iou`."""
     lengths = pred[:, 1] - pred[:, 0]
-    # An event that begins further away than this cannot reach the overlap, whatever its length. One sample of slack
-    # covers the rounding of the bounds; the test below is the one that decides.
+    # An event that starts outside this range cannot overlap enough, whatever its length. One sample is added for
+    # rounding; the test below decides.
     earliest = pred[:, 0] - lengths * min(1 / min_iou - 1, 2.0**52) - 1
     latest = pred[:, 0] + lengths * (1 - min_iou) + 1
     rows, columns = _pairs_by_start(true, earliest, latest)
@@ -50,13 +50,13 @@ def pairs_by_overlap(true, pred):
 
 
 def intersection_over_union(true, pred):
-    """Return the intersection over union of each pair of events; below 0 where they lie apart."""
+    """Return the intersection over union of each pair of events; below 0 if they do not touch."""
     common = np.minimum(true[:, 1], pred[:, 1]) - np.maximum(true[:, 0], pred[:, 0])
     return common / (true[:, 1] - true[:, 0] + pred[:, 1] - pred[:, 0] - common)
 
 
 def _pairs_by_start(true, earliest, latest):
-    """List the pairs (i, j) where event i begins within [earliest_j, latest_j], without a table of all pairs."""
+    """List the pairs (i, j) where event i starts within [earliest_j, latest_j], without a table of all pairs."""
     order = np.argsort(true[:, 0], kind="stable")
     starts = true[order, 0]
     first = np.searchsorted(starts, earliest, side="left")
@@ -67,24 +67,24 @@ def _pairs_by_start(true, earliest, latest):
 
 
 def count_matched(rows, columns, n_true, n_pred):
-    """Return how many pairs a one-to-one matching can have."""
+    """Return the largest number of pairs in a one-to-one matching."""
     if len(rows) == 0:
         return 0
-    pairs = rows.astype(np.int32), columns.astype(np.int32)  # the matchings of scipy 1.13 take no others
+    pairs = rows.astype(np.int32), columns.astype(np.int32)  # the only type that scipy 1.13 supports here
     agree = csr_array((np.ones(len(rows)), pairs), shape=(n_true, n_pred))
     return int(np.count_nonzero(maximum_bipartite_matching(agree, perm_type="column") >= 0))
 
 
 def closest_matching(rows, columns, errors, n_true, n_pred):
-    """Return the pairs of the matching that has the most pairs and, among those, the smallest total error.
+    """Return the pairs of the matching with the most pairs and, among these, the smallest total error.
 
-    scipy's weighted matching leaves no vertex out. So each event gets a stand-in, which it takes at a price above all
-    errors together, and the stand-ins of a pair may take each other.
+    scipy's weighted matching must match every vertex. So each event gets a stand-in, at a price above the sum of all
+    errors, and the stand-ins of the two events of a pair may be matched with each other.
     """
     errors = errors.astype(np.float64)
     price = errors.sum() + 2 * len(errors) + 1
     true, pred = np.arange(n_true), np.arange(n_pred)
-    # Zeros in a sparse matrix are no edges: every cost is one more.
+    # A zero in a sparse matrix is no edge, so 1 is added to all costs.
     costs = np.concatenate([errors + 1, np.full(n_true + n_pred, price), np.ones(len(errors))])
     left = np.concatenate([rows, true, n_true + pred, n_true + columns]).astype(np.int32)
     right = np.concatenate([columns, n_pred + true, pred, n_pred + rows]).astype(np.int32)
@@ -94,7 +94,7 @@ def closest_matching(rows, columns, errors, n_true, n_pred):
     return left[real], right[real]
 
 
-BACKGROUND = "", "0"  # texts that mean it
+BACKGROUND = "", "0"  # texts that mean background
 
 
 def is_background(value):
@@ -196,10 +196,10 @@ def event_f1_score(
 
 
 def agreement(y_true, y_pred, min_iou, tolerance, name="y_pred"):
-    """Return true and found events, the pairs that agree, those that are matched, and the recording's length or None.
+    """Return true and found events, all agreeing pairs, the matched pairs, and the recording's length or None.
 
-    Pairs are two arrays of indices. As many are matched as `event_f1_score` counts, those whose borders are closest.
-    `name` is what the caller calls the found ones.
+    Pairs are two arrays of indices. The number of matched pairs is that of `event_f1_score`; among such matchings the
+    one with the closest borders counts. `name` is the argument with the found events, for messages.
     """
     true, pred, n_samples = _both_events(y_true, y_pred, name)
     rows, columns = agreeing = _agreeing(true, pred, min_iou, tolerance)
@@ -309,7 +309,7 @@ def segmentation_covering(y_true: ArrayLike, y_pred: ArrayLike) -> float:
     if n_samples == 0:
         return 1.0
     true_edges, pred_edges = (_edges(events, n_samples, name) for events, name in ((true, "y_true"), (pred, "y_pred")))
-    # Both sides divide the whole recording, so the pieces between all borders are all the intersections there are.
+    # Both sides divide the whole recording, so the pieces between all borders are all nonempty intersections.
     cuts = np.union1d(true_edges, pred_edges)
     rows = np.searchsorted(true_edges, cuts[:-1], side="right") - 1
     columns = np.searchsorted(pred_edges, cuts[:-1], side="right") - 1
@@ -343,7 +343,7 @@ def _edges(events, n_samples, name):
 
 # ---------------------------------------------------------------------------------------------------------- checks
 def _both_events(y_true, y_pred, name="y_pred"):
-    """Return the events of both sides and the length of the recording (None if no side gives it)."""
+    """Return the events of both sides and the length of the recording (None if neither side gives it)."""
     (true, n_true), (pred, n_pred) = _events(y_true, "y_true"), _events(y_pred, name)
     if n_true is not None and n_pred is not None and n_true != n_pred:
         rule, got = "label the same time points", f"{n_true} and {n_pred} labels"
@@ -354,7 +354,7 @@ def _both_events(y_true, y_pred, name="y_pred"):
 def _events(y, name):
     values = _as_labels(y, name)
     if values.ndim == 1:
-        return runs_of(values), len(values) or None  # an empty list may be no events as well
+        return runs_of(values), len(values) or None  # an empty list may also mean no events
     if values.ndim != 2 or values.shape[1] != 2:
         rule, got = "be labels of shape (n,) or events of shape (n_events, 2)", f"shape {values.shape}"
         raise refused(name, rule, got, "Pass one column of labels, for example numpy.ravel(y), or start and end.")
@@ -367,11 +367,11 @@ def _events(y, name):
 
 
 def _as_labels(y, name):
-    """Return labels or events as an array of numbers; of texts the background becomes 0, others numbers above."""
+    """Return labels or events as numbers; for texts, background becomes 0 and other texts become positive numbers."""
     try:
         values = np.asarray(y)
         if values.dtype == object and len({isinstance(value, str) for value in values.flat}) == 1:
-            # Numbers kept as objects become numbers; strings of digits stay strings.
+            # Numbers in an object array become numbers; strings of digits stay strings.
             values = np.asarray(values.tolist())
     except ValueError:
         rule, got = "be an array of numbers", "rows of different lengths"
@@ -487,7 +487,7 @@ def labels_from_events(
 
 
 def _merged(listed):
-    """Return events, in order of their starts, of which those of one class that overlap are joined."""
+    """Return events sorted by start, with overlapping ones of one class joined."""
     out, last = [], {}
     for start, end, kind in sorted(listed, key=itemgetter(0)):
         k = last.get(kind)
@@ -500,7 +500,7 @@ def _merged(listed):
 
 
 def _first(listed):
-    """Return events, in order of their starts, without those that overlap one that is listed before them and kept."""
+    """Return events sorted by start, without those that overlap a kept one that is listed earlier."""
     out = []
     for event in listed:
         k = bisect_left(out, event[1], key=itemgetter(0))
@@ -510,7 +510,7 @@ def _first(listed):
 
 
 def _overlapping(listed):
-    """Return the events that overlap another event, in order of their starts."""
+    """Return the events that overlap another event, sorted by start."""
     found, reach = {}, (0, 0)
     for event in sorted(listed, key=itemgetter(0)):
         if event[0] < reach[1]:
@@ -520,8 +520,8 @@ def _overlapping(listed):
 
 
 def _cut(listed):
-    """Return events that are cut where they overlap, with a time point of background between those of one class."""
-    # In order of their middles, so that of nested ones the outer keeps its longer side.
+    """Return events cut where they overlap; between two of one class, one time point becomes background."""
+    # Sorted by their middles, so that of nested events the outer one keeps its longer side.
     out = [list(event) for event in sorted(listed, key=lambda event: event[0] + event[1])]
     for one, other in pairwise(out):
         gap = int(one[2] == other[2])
@@ -533,7 +533,7 @@ def _cut(listed):
 
 
 # ------------------------------------------------------------------------------------------------------------ reports
-ROWS = 12  # of a table in a notebook
+ROWS = 12  # most rows of a table in a notebook
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -805,10 +805,10 @@ def event_report(
     ranges = np.column_stack([found.start, found.end]) if is_result else found
     true, pred, agreeing, (rows, columns), n_samples = agreement(y_true, ranges, min_iou, tolerance, "found")
     _check_room(true, pred, n_samples)
-    numbers = np.argsort(true[:, 0], kind="stable")  # of the true events, in temporal order
+    numbers = np.argsort(true[:, 0], kind="stable")  # indices of the true events, in temporal order
     rank = np.argsort(numbers)
     true, rows, agreeing = true[numbers], rank[rows], (rank[agreeing[0]], agreeing[1])
-    # A hit has two numbers, every other row one and -1, which is the last of what is appended to each side.
+    # A hit has two indices. Other rows have one, and -1 for the other side, which selects the entry appended last.
     missed, false = (np.setdiff1d(np.arange(len(side)), known) for side, known in ((true, rows), (pred, columns)))
     i = np.concatenate([rows, missed, np.full(len(false), -1)]).astype(np.int64)
     j = np.concatenate([columns, np.full(len(missed), -1), false]).astype(np.int64)
@@ -835,7 +835,7 @@ def event_report(
 
 
 def _check_room(true, pred, n_samples):
-    """Refuse events behind the last label: what is one-dimensional are then places or another recording's labels."""
+    """Refuse events after the last label: the labels are then probably positions, or belong to another recording."""
     last = max((int(side[:, 1].max()) for side in (true, pred) if len(side)), default=0)
     if n_samples and last > n_samples:
         raise ValueError(
@@ -846,9 +846,9 @@ def _check_room(true, pred, n_samples):
 
 
 def _overlaps(true, pred, pairs, agreeing):
-    """Return for each row the largest intersection over union, the index of that event, and whether it agrees there."""
+    """Return for each row the largest intersection over union, the index of that event, and whether it agrees."""
     rows, columns, iou = pairs_by_overlap(true[:-1], pred[:-1])
-    order = np.argsort(iou, kind="stable")  # the largest is written last
+    order = np.argsort(iou, kind="stable")  # so that the largest is written last
     found = []
     for side, own, other, fits, at in zip((true, pred), (rows, columns), (columns, rows), agreeing, pairs, strict=True):
         best, partner = np.zeros(len(side)), np.full(len(side), -1)
@@ -862,7 +862,7 @@ def _overlaps(true, pred, pairs, agreeing):
 
 
 def _distances(ranges, j, true_label, found):
-    """Return the distances of the rows, those of other queries, and whether what is missed is above the threshold."""
+    """Return the distances of the rows, those to other queries, and whether a missed event is above the threshold."""
     if not hasattr(found, "_compared"):
         return {"above": np.zeros(len(j), bool)}
     every, matched = found._compared(ranges), j >= 0
@@ -871,7 +871,7 @@ def _distances(ranges, j, true_label, found):
     label_of = np.full(count, None) if found._query_labels is None else found._query_labels.astype(object)
     own = label_of[query][:, None]
     left_out = matched[:, None] & (((label_of == own) & (own != None)) | (np.arange(count) == query[:, None]))  # noqa: E711
-    # Classes that are no query's label say nothing of queries, unless some others are.
+    # Classes that are no query's label belong to no query, if others are.
     if true_label is not None and {*label_of.tolist()} & {*true_label.tolist()} - {None}:
         left_out |= ~matched[:, None] & (label_of != true_label[:, None])
     values = np.where(left_out, np.nan, every)
@@ -888,7 +888,7 @@ def _distances(ranges, j, true_label, found):
 
 
 def _seconds(times, found, edges):
-    """Return the times of the first samples of the events, and of their last ones, as numbers; None without."""
+    """Return the times of the first and last samples of the events as numbers; None without times."""
     if times is None:
         times = getattr(found, "times", None)
         if times is None or hasattr(times, "samples"):
@@ -900,12 +900,12 @@ def _seconds(times, found, edges):
         rule, got = "have a time for each sample of the recording", f"{len(t)}, and an event ends at {last}"
         out = "Clip the events to the recording, for example with numpy.clip, or pass the times of all of it."
         raise refused("'times'", rule, got, out)
-    last_ones = (0, 1, 0, 1)  # a hole may lie behind them
+    last_ones = (0, 1, 0, 1)  # the last samples, because a gap may follow them
     return [t[np.maximum(edge - back, 0)] for edge, back in zip(edges, last_ones, strict=True)]
 
 
 def _true_labels(y_true, kinds, numbers):
-    """Return the classes of the true events in temporal order; None without any."""
+    """Return the classes of the true events in temporal order; None without classes."""
     if kinds is None:
         return _labels(y_true)
     kinds = np.asarray(kinds)
@@ -917,7 +917,7 @@ def _true_labels(y_true, kinds, numbers):
 
 
 def _labels(y):
-    """Return the labels of the events of a label vector; None of ranges."""
+    """Return the labels of the events in a label vector; None for ranges."""
     y = np.asarray(y)
     return y[runs_of(_as_labels(y, "y"))[:, 0]] if y.ndim == 1 else None
 

@@ -1,4 +1,4 @@
-"""Collections of series in scikit-learn: distances, neighbors and matches of queries as transformers."""
+"""Estimators for collections of series: distances, neighbors, classification, and matches of queries as features."""
 
 from ._metric_weights import MetricWeights
 from ._neighbors import (

@@ -1,4 +1,4 @@
-"""Base of the estimators of collections: their parameters, and the conversion of a collection for the kernels."""
+"""Base of the estimators of collections: parameters, and conversion of a collection for the kernels."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from ..utils.validation import shown
 
 
 def read_classes(y, series, owner="Learning from classes"):
-    """Return the classes of a collection, sorted, and the number of each series' one."""
+    """Return the sorted classes of a collection, and the class number of each series."""
     if y is None:
         raise ValueError(f"{owner} requires y to be passed, but the target y is None. Pass one class a series.")
     y = column_or_1d(y, warn=True)
@@ -37,7 +37,7 @@ def read_classes(y, series, owner="Learning from classes"):
 
 
 def read_examples(y, series, owner):
-    """Return what `read_classes` does, of two classes or more and series without missing values to learn from."""
+    """Return what `read_classes` does; there must be at least two classes, and no missing values."""
     classes, labels = read_classes(y, series, owner)
     if len(classes) < 2:
         raise ValueError(f"'y' must hold two classes or more, which {owner} is to tell apart. Got one class.")
@@ -57,7 +57,7 @@ COUNT = [Interval(Integral, 1, None, closed="left")]
 class CollectionEstimator(MetricParameter, Estimator):
     """Base of the estimators that are fitted on a collection of series.
 
-    Parameters are fields of a dataclass: a subclass declares its own ones, and `metric`, which may come behind another.
+    Parameters are fields of a dataclass; a subclass declares its own, and `metric`, which need not come first.
     """
 
     metric_params: dict[str, Any] | None = None
@@ -67,8 +67,8 @@ class CollectionEstimator(MetricParameter, Estimator):
     channels_first: bool | None = None
     verbose: int = 0
 
-    _reads_times = True  # of series whose index holds them, where the metric uses any
-    _compares_pairs = True  # whole series, which under "omit" only lockstep metrics do
+    _reads_times = True  # whether times in the index of series are used, if the metric uses times
+    _compares_pairs = True  # whether whole series are compared; nan_policy="omit" then needs a lockstep metric
     _parameter_constraints = {
         "metric": "no_validation",
         "metric_params": [dict, None],
@@ -80,11 +80,11 @@ class CollectionEstimator(MetricParameter, Estimator):
     }
 
     def _fit_collection(self, X):
-        """Check the parameters, and keep the metric and a copy of the collection."""
+        """Check the parameters, and store the metric and a copy of the collection."""
         self._validate()
         metric = self._made_metric()
         for name in ("n_features_in_", "feature_names_in_", "_channel_names", "metric_weights_"):
-            vars(self).pop(name, None)  # of an earlier fit
+            vars(self).pop(name, None)  # from an earlier fit
         self._series = [x.copy() for x in self._checked(X, reset=True)]
         self.n_channels_ = len(self._series[0])
         self._channel_names = channel_names(X, self.channels_first)
@@ -95,16 +95,16 @@ class CollectionEstimator(MetricParameter, Estimator):
         return self
 
     def _timed(self, X, series):
-        """Return series that know their times by their indices, where the metric uses any and all have them."""
+        """Return series with the times in their indices, if the metric uses times and all series have them."""
         return timed(self.metric_, (X, X), (series, series), None, True)[0] if self._reads_times else series
 
     def _checked(self, X, *, reset=False):
         """Return a validated collection as series (channels, length)."""
         if not reset:
             check_is_fitted(self)
-        # What was fitted says what is meant.
+        # After fit, the fitted layout decides.
         channels_first = self.channels_first if reset else bool(self.channels_first)
-        # Only those who can set the policy are told of it.
+        # Messages mention nan_policy only if the estimator has this parameter.
         omit = self.nan_policy == "omit" if "nan_policy" in self._get_param_names() else None
         series = as_collection(X, "X", missing=omit, channels_first=channels_first)
         if not reset:
@@ -114,7 +114,7 @@ class CollectionEstimator(MetricParameter, Estimator):
         return series if reset else self._timed(X, series)
 
     def _check_channels(self, series, names):
-        """Refuse other channels than the fitted ones."""
+        """Refuse channels that are not the fitted ones."""
         if len(series[0]) != self.n_channels_:
             time, channels = (2, 1) if self.channels_first else (1, 2)
             raise ValueError(
@@ -134,20 +134,20 @@ class CollectionEstimator(MetricParameter, Estimator):
 
     @property
     def _used_weight(self):
-        """The weights, given or learned."""
+        """The weights: learned ones if there are any, else the parameter."""
         return self.metric_weights_.weight_ if hasattr(self, "metric_weights_") else self.weight
 
     def _labeled(self, values, X):
-        """Return the values of a `transform`, with the cases of a table as index if pandas output was asked for."""
+        """Return the values of a `transform`, indexed by the cases of a table if pandas output was asked for."""
         return values if issparse(values) else with_index(self, values, case_index(X))
 
     def _distances(self, X, Y):
-        """Return the distances of two collections validated; the first one bears the weights."""
+        """Return the distances between two validated collections; weights belong to the first one."""
         return pairwise_distances(X, Y, self.metric_, nan_policy=self.nan_policy, **self._options)
 
     @property
     def _options(self):
-        """Options of a comparison with validated series."""
+        """Options for comparing validated series."""
         jobs = {"n_jobs": self.n_jobs, "verbose": self.verbose}
         return {"weight": self._used_weight, "channels_first": True, **jobs}
 
@@ -159,7 +159,7 @@ class CollectionEstimator(MetricParameter, Estimator):
 
 @dataclass(eq=False, repr=False)
 class CollectionTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CollectionEstimator):
-    """Base of the transformers whose columns are the series of the fitted collection."""
+    """Base of the transformers with one column for each series of the fitted collection."""
 
     metric: MetricLike = "dtw"
 

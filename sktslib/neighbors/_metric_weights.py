@@ -1,7 +1,7 @@
 """Weights of points and channels learned from labels.
 
-Under these weights series are near to those of their class and far from the others. With the alignments fixed, a
-distance is linear in the weights, and the objective is convex: it is minimized, and the alignments are found again. See
+Under these weights, series are near to those of their own class and far from others. With fixed alignments a distance
+is linear in the weights, and the objective is convex. So it is minimized and the alignments are updated in turn. See
 `docs/definitions_learning.rst`, "Learned weights".
 """
 
@@ -29,19 +29,19 @@ from ..utils._times import MetricLike, Sequences
 from ..utils.validation import refused
 from ._collection_estimator import COUNT, CollectionEstimator, read_examples
 
-FOLDS = 5  # that choose alpha, as in scikit-learn's cross-validation
-# That "auto" chooses among: equal weights, a pull as strong as the loss that equal weights have about, and a tenth and
-# a hundredth of it.
+FOLDS = 5  # folds of the cross-validation that chooses alpha, as in scikit-learn
+# Candidates for "auto": equal weights; a pull towards these about as strong as the loss of equal weights; a tenth and a
+# hundredth of it.
 ALPHAS = (np.inf, 1.0, 0.1, 0.01)
-# A step to the minimum for held alignments may be too long once they are found again: then half of it, and so on.
+# The minimum for fixed alignments may be too far once these are updated: then half of the step is tried, and so on.
 STEPS = (1.0, 0.5, 0.25, 0.125)
-TOLERANCE = 1e-3  # of the objective: a smaller relative fall ends the iterations
+TOLERANCE = 1e-3  # a smaller relative decrease of the objective ends the iterations
 
 
 def basis_of(kind, n_channels, length, n_knots):
-    """Return the weights that each parameter stands for (n_parameters, channels, length or 1).
+    """Return the weights for which each parameter stands (n_parameters, channels, length or 1).
 
-    With all parameters 1 all weights are 1.
+    If all parameters are 1, so are all weights.
     """
     channels = np.eye(n_channels)[:, :, np.newaxis]
     if kind == "channels":
@@ -54,15 +54,15 @@ def basis_of(kind, n_channels, length, n_knots):
 
 
 def weights_of(v, basis):
-    """Return the weights (channels, length or 1) of parameters."""
+    """Return the weights (channels, length or 1) for given parameters."""
     return np.tensordot(v, basis, 1)
 
 
 def objective(v, basis, compared, alpha):
-    """Return the objective and its gradient by the parameters, with alignments and neighbors held.
+    """Return the objective and its gradient by the parameters, with fixed alignments and neighbors.
 
-    `compared` are distances that are to be short less those that are to be long, by the parameters and in units of the
-    margin (comparisons, n_parameters), and the share of each in the objective.
+    `compared` holds two arrays: differences of distances that should be short and long, as linear functions of the
+    parameters in units of the margin (comparisons, n_parameters), and the weight of each comparison in the objective.
     """
     rows, share = compared
     short = np.maximum(1.0 + rows @ v, 0.0)
@@ -73,12 +73,11 @@ def objective(v, basis, compared, alpha):
 
 
 def learned(first, basis, alpha, max_iter, count):
-    """Return the weights of mean 1 for a strength of the pull to equal ones, and the objective before and after steps.
+    """Return weights with mean 1 for a strength `alpha` of the pull to equal ones, and the objective before and after.
 
-    With infinite strength they are equal.
-
-    `first` are the comparisons with parameters that are ones, and a function that gives those with the alignments that
-    are the best with some parameters; None where there is nothing to learn from. `count` counts iterations.
+    With infinite `alpha` the weights are equal. `first` holds the comparisons for parameters of 1, and a function that
+    returns those with the best alignments for given parameters; it is None if there is nothing to learn from. `count`
+    counts iterations.
     """
     if first is None or alpha == np.inf:
         return np.ones(basis.shape[1:]), []
@@ -89,7 +88,7 @@ def learned(first, basis, alpha, max_iter, count):
         goal = minimize(objective, v, args=arguments, jac=True, bounds=bounds, method="L-BFGS-B").x
         for step in STEPS:
             new = v + step * (goal - v)
-            if not weights_of(new, basis).any():  # nothing tells them apart
+            if not weights_of(new, basis).any():  # no weights separate the classes
                 continue
             aligned = compare(new)
             value = float(objective(new, basis, aligned, alpha)[0])
@@ -107,41 +106,41 @@ def learned(first, basis, alpha, max_iter, count):
 
 
 class Task(NamedTuple):
-    """Labeled series, metric and basis that weights are learned from."""
+    """Labeled series, metric and basis from which weights are learned."""
 
     metric: Metric
     series: list  # (channels, length) each
     labels: np.ndarray
-    basis: np.ndarray  # (n_parameters, channels, length or 1): weights are sums of its rows times parameters
+    basis: np.ndarray  # (n_parameters, channels, length or 1): weights are parameters times its rows, summed
     n_neighbors: int
     max_iter: int
     n_jobs: int | None
 
     @property
     def same_class(self):
-        """Whether two series are of one class (n_series, n_series)."""
+        """Whether two series have the same class (n_series, n_series)."""
         return self.labels[:, np.newaxis] == self.labels
 
     def of(self, which):
-        """Return the task of some of the series."""
+        """Return the task with some of the series."""
         return self._replace(series=[self.series[k] for k in which], labels=self.labels[which])
 
 
 def sums(task, X, Y, w):
-    """Return the distances of two collections, as the sums that are linear in the weights."""
+    """Return the distances of two collections to the power that is linear in the weights."""
     distances = pairwise_distances(X, Y, task.metric, weight=w.T, n_jobs=task.n_jobs, channels_first=True)
-    return distances**task.metric._weighted_power * w.max()  # weights are relative
+    return distances**task.metric._weighted_power * w.max()  # because metrics divide weights by the largest one
 
 
 # ---------------------------------------------------------------------------------------------------------- objective
 def nearest(distances, allowed, count):
-    """Return for each row the positions of the nearest entries that are allowed, at most as many as asked for."""
+    """Return for each row the indices of the nearest allowed entries, at most `count`."""
     order = np.argsort(np.where(allowed, distances, np.inf), axis=1, kind="stable")
     return [row[: min(count, n)] for row, n in zip(order, allowed.sum(axis=1), strict=True)]
 
 
 def margins(task, w, some, targets, others):
-    """Return how much shorter the sums of each of some series with its targets are than with others, by parameters."""
+    """Return how much smaller the sums of each series with its targets are than those with `others`, by parameters."""
     basis, rows = task.basis.reshape(len(task.basis), -1), []
     for i in some:
         x, terms = task.series[i], []
@@ -154,7 +153,7 @@ def margins(task, w, some, targets, others):
 
 
 def triples_of(task, v, targets, unit):
-    """Return the triples of each series, its targets, and the nearest of other classes under these parameters."""
+    """Return triples of a series, one of its targets, and a near series of another class, for given parameters."""
     w = weights_of(v, task.basis)
     others = nearest(sums(task, task.series, task.series, w), ~task.same_class, task.n_neighbors)
     parts = parts_for_jobs(np.flatnonzero([len(of) > 0 for of in targets]), task.n_jobs)
@@ -166,9 +165,9 @@ def triples_of(task, v, targets, unit):
 
 # ----------------------------------------------------------------------------------------------------------- learning
 def first_comparisons(task):
-    """Return the comparisons with equal weights, and a function of parameters that gives those with others.
+    """Return the comparisons with equal weights, and a function that returns those for given parameters.
 
-    None without anything to learn from.
+    None if there is nothing to learn from.
     """
     v, others = np.ones(len(task.basis)), ~task.same_class
     distances = sums(task, task.series, task.series, weights_of(v, task.basis))
@@ -183,9 +182,9 @@ def first_comparisons(task):
 
 
 def choose_alpha(task, rng, count):
-    """Return the alpha whose weights classify best by the nearest neighbor in cross-validation, and the shares correct.
+    """Return the alpha with the best nearest-neighbor accuracy in cross-validation, and the accuracies.
 
-    Of equally good ones the largest, which keeps weights the most equal.
+    Ties: the largest alpha, which keeps weights closest to equal.
     """
     folds, n = np.empty(len(task.labels), int), min(FOLDS, np.bincount(task.labels).max())
     for label in np.unique(task.labels):
@@ -300,8 +299,8 @@ class MetricWeights(CollectionEstimator):
     n_knots: int = 25
     max_iter: int = 5
     random_state: Any = None
-    nan_policy: ClassVar[str] = "raise"  # no parameter
-    weight: ClassVar[None] = None  # which it learns
+    nan_policy: ClassVar[str] = "raise"  # not a parameter here
+    weight: ClassVar[None] = None  # this is what is learned
     _needs_y = True
 
     _parameter_constraints = {
@@ -336,7 +335,7 @@ class MetricWeights(CollectionEstimator):
         return copy(get_metric("dtw" if self.metric is None else self.metric, self.metric_params))
 
     def _learned_within(self, estimator, series, y):
-        """Return a fitted clone for an estimator that has validated the series, and weighs its own metric."""
+        """Return a clone fitted within another estimator, which has validated the series and supplies its metric."""
         made = clone(self)
         made._validate()
         owner = type(estimator).__name__

@@ -1,6 +1,6 @@
-"""Nearest neighbors in a fitted collection: distances and graphs for estimators that take "precomputed", predictions.
+"""Nearest neighbors in a fitted collection: distances and graphs for estimators that take "precomputed"; predictions.
 
-Classification is by the neighbors' vote, regression by their mean.
+Classification uses the vote of the neighbors, regression their mean.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ class PairwiseDistances(CollectionTransformer):
     _parameter_constraints = {"symmetrize": [StrOptions({*SYMMETRIZE}), None]}
 
     def _compared(self, X):
-        """Return the distances of series to the fitted ones, as `symmetrize` says."""
+        """Return the distances of series to the fitted ones, made symmetric as `symmetrize` says."""
         found = self._distances(X, self._series)
         itself = X is self._series
         if self.symmetrize is None and len(X) == len(self._series):
@@ -98,11 +98,11 @@ class PairwiseDistances(CollectionTransformer):
 
 
 def _nearest_observed(X, Y, metric, n_neighbors, *, n_jobs, verbose, **rest):
-    """Find nearest neighbors of series with missing values, from all distances; otherwise as `nearest_neighbors`."""
+    """Find nearest neighbors of series with missing values from all distances; otherwise like `nearest_neighbors`."""
     (size, _), blocks = pairwise_blocks(X, Y, metric, (n_jobs, verbose), nan_policy="omit", **rest)
     distances, indices = np.full((size, n_neighbors), np.nan), np.full((size, n_neighbors), -1)
     for rows, columns, found in blocks:
-        found = np.hstack([distances[rows], found])  # NaN are behind everything
+        found = np.hstack([distances[rows], found])  # NaN sorts last
         numbers = np.hstack([indices[rows], np.tile(columns, (len(rows), 1))])
         order = np.lexsort((numbers, found), axis=1)[:, :n_neighbors]
         distances[rows], indices[rows] = (np.take_along_axis(a, order, axis=1) for a in (found, numbers))
@@ -155,7 +155,7 @@ class Neighbors(CollectionEstimator):
     def _without_self(self, count):
         distances, indices = self._nearest(self._series, count + 1)
         own = indices == np.arange(len(indices))[:, np.newaxis]
-        own[~own.any(axis=1), -1] = True  # among copies of itself a series may not be listed
+        own[~own.any(axis=1), -1] = True  # a series with many copies may not be among its own neighbors
         return distances[~own].reshape(-1, count), indices[~own].reshape(-1, count)
 
 
@@ -218,13 +218,13 @@ class KNeighborsTimeSeriesTransformer(CollectionTransformer, Neighbors):
         count = int(self.n_neighbors) + (self.mode == "distance")
         distances, indices = self._nearest(X, count)
         data = np.ones(distances.size) if self.mode == "connectivity" else distances.ravel()
-        # Rows keep their order, the nearest first.
+        # Entries of a row keep their order, the nearest first.
         return csr_matrix((data, indices.ravel(), count * np.arange(len(X) + 1)), (len(X), len(self._series)))
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class WeightedNeighbors(Neighbors):
-    """Base of the estimators whose predictions are made of the nearest neighbors' targets."""
+    """Base of the estimators that predict from the targets of the nearest neighbors."""
 
     n_neighbors: int = 1
     weights: str = "uniform"
@@ -232,7 +232,7 @@ class WeightedNeighbors(Neighbors):
     _parameter_constraints = {"weights": [StrOptions({"uniform", "distance"})]}
 
     def _weighed(self, X):
-        """Return each series' nearest neighbors, their weights (n_series, n_neighbors) and the sums of these."""
+        """Return the nearest neighbors of each series, their weights (n_series, n_neighbors), and the sums of these."""
         distances, indices = self._nearest(self._checked(X), self.n_neighbors)
         far = np.isinf(distances)
         nobody = np.flatnonzero(far.all(axis=1))
@@ -245,9 +245,9 @@ class WeightedNeighbors(Neighbors):
         if self.weights == "distance":
             with np.errstate(divide="ignore", over="ignore"):
                 weights = 1.0 / distances
-            same = np.isinf(weights)  # of distances that are 0, or too small for this
+            same = np.isinf(weights)  # from distances that are 0 or too small to invert
             weights = np.where(same.any(axis=1, keepdims=True), same, weights)
-        weights = np.where(far, 0.0, weights)  # what is infinitely far has no vote
+        weights = np.where(far, 0.0, weights)  # infinitely far neighbors have no vote
         return indices, weights, weights.sum(axis=1)
 
 

@@ -1,6 +1,6 @@
-"""Distances of series to several queries, wherever these match in them: the shapelet transform.
+"""Distances of series to their best match with each of several queries: the shapelet transform.
 
-Shapelets are pieces of labeled series whose distances from the series distinguish the classes.
+Shapelets are pieces of labeled series whose distances to the series distinguish the classes.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ from ..utils._times import MetricLike, Sequences
 from ..utils.validation import as_weight, plain_count, refused, shown
 from ._collection_estimator import COUNT, CollectionEstimator, read_examples
 
-BLOCK = 64  # candidates after which it is looked which are the best; it does not depend on the jobs
-ALIKE = 0.95  # correlation of distances: from there on, with nine tenths of the variance in common, two say the same
-SHORTEST = 3  # points of a candidate, as in the shapelet transform
+BLOCK = 64  # candidates between two updates of the best ones; does not depend on the number of jobs
+ALIKE = 0.95  # correlation of distances from which two candidates count as similar: 90 % of the variance is shared
+SHORTEST = 3  # minimum points of a candidate, as in the published shapelet transform
 
 
 class Shapelet(NamedTuple):
@@ -66,18 +66,18 @@ class Shapelet(NamedTuple):
 
 
 class Candidate(NamedTuple):
-    """A piece of a series and what it is worth."""
+    """A piece of a series with its score."""
 
     series: int
     start: int
     length: int
     score: float
-    margin: float  # between the mean distances of both sides, to decide between equal scores
-    distances: np.ndarray  # from all series
+    margin: float  # difference of the mean distances of both sides, to break ties between scores
+    distances: np.ndarray  # to all series
 
 
 class Task(NamedTuple):
-    """Series and labels that candidates for a query are rated by."""
+    """Series and labels by which candidates for queries are scored."""
 
     plan: QueryPlan  # without a query
     series: list  # (channels, n) each
@@ -86,11 +86,11 @@ class Task(NamedTuple):
 
 # ------------------------------------------------------------------------------------------------------------ scores
 def information_gain(distances, own):
-    """Return the most bits that one threshold on distances gives on whether a series is of the own class."""
+    """Return the largest information gain, in bits, of a threshold for distances about the class."""
     order = np.argsort(distances, kind="stable")
     values, own = distances[order], own[order]
     n, count = len(own), own.sum()
-    ends = np.flatnonzero(values[:-1] < values[1:])  # a threshold divides different values alone
+    ends = np.flatnonzero(values[:-1] < values[1:])  # a threshold must be between different values
     if not len(ends):
         return 0.0
     near, of_near = ends + 1.0, np.cumsum(own)[ends]
@@ -99,24 +99,24 @@ def information_gain(distances, own):
 
 
 def entropy(share):
-    """Return the bits of a share of own ones and the rest."""
+    """Return the entropy, in bits, of a share and its complement."""
     share = np.asarray(share, dtype=float)
     return (entr(share) + entr(1.0 - share)) / np.log(2.0)
 
 
 # -------------------------------------------------------------------------------------------------------- candidates
 def best_match(plan, y):
-    """Return start, end and distance of the best match of a query in a series; -1, -1, infinity without a candidate."""
+    """Return start, end and distance of the best match of a query in a series; (-1, -1, inf) without a candidate."""
     times = getattr(y, "times", None)
     if plan.mode == "windows":
         check_lengths(plan.m, *plan.limits)
-    plan = plan if times is not None else plan._replace(tx=None)  # times of one alone mean nothing
+    plan = plan if times is not None else plan._replace(tx=None)  # times are compared only if both have them
     found = matched(Search.of(plan, np.asarray(y), times if plan.tx is not None else None), Choice(n_matches=1))
     return [column[0] for column in found[:3]] if len(found.start) else (-1, -1, np.inf)
 
 
 def distances_of(plan, series):
-    """Return the distances of the best matches of a query in series that are at least as long."""
+    """Return the distances of the best matches of a query in series that are long enough."""
     if plan.mode != "windows":
         return np.array([best_match(plan, y)[2] for y in series], dtype=float)
     lengths = np.array([y.shape[1] for y in series])
@@ -127,7 +127,7 @@ def distances_of(plan, series):
 
 
 def scored(task, pieces):
-    """Return pieces (series, start, length) as candidates for queries."""
+    """Return pieces (series, start, length) as scored candidates."""
     out = []
     for k, start, length in pieces:
         x = np.ascontiguousarray(task.series[k][:, start : start + length])
@@ -138,14 +138,14 @@ def scored(task, pieces):
 
 
 def margin(distances, own):
-    """Return the mean distance of the other series less that of the own class, in units of the spread."""
+    """Return the mean distance of the other series minus that of the own class, relative to the standard deviation."""
     spread = np.std(distances)
     finite = own.any() and not own.all() and 0 < spread < np.inf
     return float((distances[~own].mean() - distances[own].mean()) / spread) if finite else 0.0
 
 
 def without_similar(candidates, n):
-    """Return the best n candidates of which none overlaps or is like a better one."""
+    """Return the best n candidates without those that overlap or resemble a better one."""
     kept = []
     for new in sorted(candidates, key=lambda c: (-c.score, -c.margin, c.length, c.series, c.start)):
         if len(kept) == n:
@@ -156,7 +156,7 @@ def without_similar(candidates, n):
 
 
 def similar(a, b):
-    """Return whether two candidates share points, or their distances from the series go up and down together."""
+    """Return whether two candidates overlap, or their distances to the series are highly correlated."""
     if a.series == b.series and a.start < b.start + b.length and b.start < a.start + a.length:
         return True
     x, y = a.distances - a.distances.mean(), b.distances - b.distances.mean()
@@ -165,9 +165,9 @@ def similar(a, b):
 
 
 def select(task, sizes, lengths, rng, work):
-    """Return the shapelets of the classes by turns, as `Candidate`.
+    """Return the best shapelets as `Candidate` objects, taking the classes in turn.
 
-    `sizes` are their number and that of the pieces that are drawn, `work` holds jobs and verbosity.
+    `sizes` are the number of shapelets and of pieces that are drawn; `work` holds the number of jobs and the verbosity.
     """
     (n, n_candidates), (n_jobs, verbose), n_classes = sizes, work, int(task.labels.max()) + 1
     pieces = drawn(task.series, n_candidates, lengths, rng)
@@ -189,7 +189,7 @@ def select(task, sizes, lengths, rng, work):
 
 
 def drawn(series, n_candidates, lengths, rng):
-    """Return different pieces (series, start, length), the series by turns in random order, or all that there are."""
+    """Return distinct random pieces (series, start, length), taking the series in turn; at most all pieces."""
     shortest, longest = lengths
     total = sum(y.shape[1] - m + 1 for y in series for m in range(shortest, longest + 1))
     if total <= n_candidates:
@@ -401,7 +401,7 @@ class ShapeletTransform(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Colle
         return super()._made_metric()
 
     def _learned(self, series, y, mode, lengths, rng):
-        """Return the pieces of labeled series that distinguish their classes."""
+        """Return the pieces of labeled series that distinguish the classes best."""
         classes, labels = read_examples(y, series, "'n_queries'")
         if hasattr(series[0], "times"):
             warn(
@@ -421,7 +421,7 @@ class ShapeletTransform(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Colle
         return [np.ascontiguousarray(series[c.series][:, c.start : c.start + c.length]) for c in found]
 
     def _lengths_of_queries(self, longest):
-        """Return the shortest and the longest piece, of series of at least so many samples."""
+        """Return the minimum and maximum length of pieces, for series with at most `longest` samples."""
         if self.query_lengths is None:
             return min(SHORTEST, longest), max(min(SHORTEST, longest), longest // 2)
         given = np.asarray(self.query_lengths)
@@ -491,7 +491,7 @@ class ShapeletTransform(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Colle
             rule = f"hold series of at least as many points as the longest query, {longest}"
             raise refused("'X'", rule, f"{n} in 'X[{short[0]}]'", f"Leave such series out, or {learned}.")
         limits = plain_count(self.min_length), plain_count(self.max_length)
-        warn_of_sequences(self._queries, series, elsewhere=True)  # their distances tell the level, which is a feature
+        warn_of_sequences(self._queries, series, elsewhere=True)  # an offset is no error, as the level may be a feature
 
         queries = [plan._replace(limits=limits) for plan in self._queries]
         calls = (delayed(best_match)(plan, y) for y in series for plan in queries)

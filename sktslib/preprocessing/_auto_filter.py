@@ -1,8 +1,8 @@
-"""AutoFilter: a band that is learned from marked events.
+"""AutoFilter: a band-pass filter whose band is learned from marked events.
 
-Spectra of the events and of all else in a recording suggest bands. A band is judged by the events of held-out blocks,
-by how much the typical event explains of them and of all else. Unmarked ranges that look like the marked events are
-found as well.
+Candidates for the band come from the spectra of the events and of everything else. A band is evaluated on held-out
+blocks, by how much of the events, and of everything else, the typical event explains. Unmarked ranges that look like
+events are found as well.
 """
 
 from __future__ import annotations
@@ -22,30 +22,24 @@ from ..utils._names import warn
 from ..utils.validation import refused
 from ._filters import Filter, both_ways
 
-SEGMENTS = 4  # event lengths of a piece whose spectrum is taken: what drifts over an event is resolved
-WHOLE = 0.8  # of the usual length: an event that is shorter is cut off, and no example of its class
-RANGE = 1e-6  # share of the largest density that a smaller one counts as: windows of a spectrum leak as much
-MEDIAN = np.pi / 2  # times the variance of a mean that of a median has, of more than two normal values
-NEAR = 1 / 3  # of its length: an event whose mark is further off than that is another one's
-EDGES = 256  # frequencies tried as edges: half of them the lowest, the others evenly spread over octaves
+SEGMENTS = 4  # lengths of an event per spectrum, so that drift over an event is resolved
+WHOLE = 0.8  # minimum length of an example relative to the usual length; shorter events are probably cut off
+RANGE = 1e-6  # smallest density, as a share of the largest one: about the leakage of the windows of a spectrum
+MEDIAN = np.pi / 2  # variance of a median relative to that of a mean, for more than two normal values
+NEAR = 1 / 3  # largest error of a mark, relative to the event's length; beyond, it belongs to another event
+EDGES = 256  # frequencies tried as edges: half of them the lowest ones, the others evenly spaced in octaves
 
 
 class Spectra(NamedTuple):
-    """Power spectral densities (channels, f) of what events have in common, and of all that is left without it."""
+    """Power spectral densities (channels, f) of the typical event, and of everything that remains without it."""
 
     frequencies: np.ndarray  # (f,)
-    events: np.ndarray  # without the noise in it: where there is nothing else, about as often below 0 as above
+    events: np.ndarray  # corrected for noise, so it may be negative where there is no event power
     noise: np.ndarray
 
 
 def spectra(data, ranges, code, rate, look_alikes=None):
     """Estimate the power spectral densities of events and noise.
-
-    Each class has a typical event, the median of its events. It is subtracted at each of them, and what remains of the
-    recording is noise: the background, and how events differ from each other. Of k events the typical one holds a k-th
-    of the noise (a median pi / 2 times that), and they differ less from it than from another one, which is made up for.
-    One stretch as long as an event counts as seen before: as powerful as the event, its noise falls with the frequency,
-    as that of sensors and as drift do. It settles what there is too little background or too few events to know.
 
     Parameters
     ----------
@@ -78,7 +72,7 @@ def spectra(data, ranges, code, rate, look_alikes=None):
         frequencies, density = signal.periodogram(template, rate, window="hann", nfft=n_fft)
         events = events + density * len(own) / len(ranges)
     _, noise = signal.welch(left, rate, window="hann", nperseg=piece, nfft=n_fft, average="median")
-    half = n_fft // usual // 2  # an event tells no nearer frequencies apart
+    half = n_fft // usual // 2  # an event cannot resolve closer frequencies
     noise = np.pad(noise, [(0, 0), (half, half)], mode="reflect" if half < noise.shape[1] else "edge")
     noise = np.lib.stride_tricks.sliding_window_view(noise, 2 * half + 1, axis=1).mean(axis=-1)
     seen = 0.0
@@ -93,7 +87,7 @@ def spectra(data, ranges, code, rate, look_alikes=None):
 
 
 def typical(data, ranges):
-    """Return the typical event of a class, and the part of it at each: cut off at its length or stretched to it."""
+    """Return the typical event of a class, and its part at each event, cut off or extended to the event's length."""
     tried = []
     for fit in (_cut, resample):
         pieces = cut(data, ranges, fit)
@@ -115,9 +109,9 @@ def cut(data, ranges, fit):
 
 
 def align(data, ranges, code):
-    """Return the ranges moved to where they correlate best with their class's typical event, by up to NEAR of them.
+    """Return the ranges moved by at most NEAR of their length to where they correlate best with the typical event.
 
-    Marks that are off by a few samples blur the typical event, and leave none of its fast changes.
+    Marks that are off by a few samples would blur the typical event and remove its fast changes.
     """
     moved = ranges.copy()
     for label in np.unique(code):
@@ -128,28 +122,28 @@ def align(data, ranges, code):
             first = max(start - reach, 0)
             about = data[:, first : end + reach]
             common = sum(signal.correlate(y, x, "valid") for y, x in zip(about, part, strict=True))
-            if common.max() > common[start - first]:  # where nothing correlates better, a mark stays
+            if common.max() > common[start - first]:  # ties: the mark stays
                 moved[k] += first + int(np.argmax(common)) - start
     return moved
 
 
 def _cut(piece, length):
-    """Return a piece (channels, n) cut off at a length, or held at its last value up to it."""
+    """Return a piece (channels, n) cut off at a length, or extended to it with its last value."""
     return piece[:, np.minimum(np.arange(length), piece.shape[1] - 1)]
 
 
 def band_of(found):
     """Return the band (low, high) in which the distance from the typical event separates events from background best.
 
-    The squared distance is less at an event than next to it, in the mean by the power of the event in the band, S. Of
-    Gaussian noise N it varies by twice the sum over the frequencies of N^2 + S N. The band is that with the largest
-    ratio of the square of the one to the other; of several channels these are added up. An edge is None where the band
-    reaches the end of the spectrum.
+    At an event, the squared distance is lower than elsewhere, on average by the event's power S in the band. For
+    Gaussian noise N, the variance of the squared distance is twice the sum of N^2 + S N over the frequencies. The band
+    maximizes the ratio of the squared difference to the variance; over several channels both are summed. An edge is
+    None if the band reaches the end of the spectrum.
     """
     frequencies, events, _ = found
     noise, some = _noise(found), np.maximum(events, 0.0)
-    scale = np.maximum(noise, np.abs(events)).max(axis=1, keepdims=True)  # of squares that would not be numbers else
-    # The first frequency is that of the mean.
+    scale = np.maximum(noise, np.abs(events)).max(axis=1, keepdims=True)  # prevents overflow of squares
+    # The first frequency belongs to the mean.
     each = min(EDGES // 2, len(frequencies))
     edges = np.concatenate([np.arange(1, each), np.geomspace(each, len(frequencies), EDGES // 2)])
     edges = np.unique(edges.round().astype(int))
@@ -162,37 +156,37 @@ def band_of(found):
 
 
 def _between(frequencies, first, last):
-    """Return the band of the frequencies [first, last)."""
+    """Return the band that consists of the frequencies with indices [first, last)."""
     half = frequencies[1] / 2
     low = None if first <= 1 else float(frequencies[first] - half)
     return low, None if last == len(frequencies) else float(frequencies[last] - half)
 
 
 def ratio_of(found):
-    """Return the ratio (f,) of events to noise, of several channels the largest; 0 at the frequency of the mean."""
+    """Return the ratio (f,) of event to noise densities, the largest over channels; 0 at frequency 0."""
     ratio = (np.maximum(found.events, 0.0) / _noise(found)).max(axis=0)
     ratio[0] = 0.0
     return ratio
 
 
 def _noise(found):
-    """Return the noise, nowhere less than the least share of the largest density."""
+    """Return the noise density, at least the share RANGE of the largest density."""
     largest = np.maximum(found.events, found.noise).max(axis=1, keepdims=True)
     return np.maximum(np.maximum(found.noise, RANGE * largest), np.finfo(float).tiny)
 
 
 def _sums(values, edges):
-    """Return the sums of values (channels, f) from each edge to each later one (channels, k, k), elsewhere 0."""
+    """Return the sums of values (channels, f) between all pairs of edges (channels, k, k); 0 for pairs out of order."""
     until = np.concatenate([np.zeros((len(values), 1)), np.cumsum(values, axis=1)], axis=1)[:, edges]
     return np.triu(until[:, None, :] - until[:, :, None])
 
 
-SHARES = 2.0 ** -np.arange(1, 8)  # of the largest ratio, by halves: below a hundredth hardly anything is of an event
-WRONG = 0.05  # share of the events, and of what is no event, that is left out: of 20 the worst one
+SHARES = 2.0 ** -np.arange(1, 8)  # shares of the largest ratio; below a hundredth there is hardly any event power
+WRONG = 0.05  # share of the events, and of other places, that is ignored: the worst one of 20
 
 
 def candidates(found, best):
-    """Return the best band by the spectra, and the bands about the largest ratio in which it falls to a share of it."""
+    """Return the best band by the spectra, and the bands around the largest ratio that end at a share of it."""
     frequencies, ratio = found.frequencies, ratio_of(found)
     peak, bands = int(np.argmax(ratio)), [best]
     for share in SHARES:
@@ -204,11 +198,7 @@ def candidates(found, best):
 
 
 def choose_band(found, best, filtered, ranges, code, look_alikes):
-    """Return the narrowest of the candidates that are as good as the best one by what is held out.
-
-    As good is what is worse by no more than the standard error of the difference, from leaving out one block after the
-    other (jackknife). Where a block has so few events that none of them is left out as wrong, there is no evidence, and
-    the band is the first of the candidates.
+    """Return the narrowest of the candidates that are as good as the best one on held-out blocks.
 
     Parameters
     ----------
@@ -239,10 +229,11 @@ def choose_band(found, best, filtered, ranges, code, look_alikes):
 
 
 def gains(data, ranges, code, block, unknown):
-    """Return the gains of a block's events, at the best place near each, and the largest of all else in it.
+    """Return the gains of a block's events, each at the best place near its mark, and the largest gains elsewhere.
 
-    The gain is how much less power is left without the typical event of the rest than with it, relative to the power of
-    that event. It is 1 for the event itself, 0 for half of it, and -1 where nothing is.
+    The typical event is that of the other blocks. A gain is the power that remains without it, minus the power that
+    remains after subtracting it, relative to the power of the typical event. It is 1 for the event itself, 0 for half
+    of it, and -1 for silence.
     """
     within = block.holds(ranges)
     part = data[:, block.first : block.last]
@@ -272,11 +263,11 @@ def gains(data, ranges, code, block, unknown):
 
 
 def detectability(blocks):
-    """Return the separation of the gains of events and of all else, between 0 and 1.
+    """Return how well gains of events are separated from those elsewhere, between 0 and 1.
 
-    It relates the difference of the two medians to that difference plus the reach of the tails towards each other. The
-    result is 1 where all events have one gain and all else another one. It is 1/2 where the tails meet, and 0 where the
-    medians do.
+    It is the difference of the two medians, divided by this difference plus the tails of both groups towards each
+    other. It is 1 if all events have the same gain and all other places another one, 1/2 if the tails meet, and 0 if
+    the medians do.
     """
     events, others = (np.concatenate(parts) for parts in zip(*blocks, strict=True))
     if not len(events) or not len(others):
@@ -287,21 +278,17 @@ def detectability(blocks):
     return float(apart / (apart + (usual - weak) + (strong - other))) if apart > 0 else 0.0
 
 
-LARGER = 0.5  # share of a stretch's power; an event explains the larger part of what looks like it
-CHANCE = 0.05  # the usual share of false discoveries
+LARGER = 0.5  # share of the power of a stretch that an event must explain in order to resemble it
+CHANCE = 0.05  # the usual false discovery rate
 
 
 def find_look_alikes(data, ranges, code):
-    """Find for each class the unmarked ranges of whose power the class's typical event explains the larger part."""
+    """Return for each class the unmarked ranges whose power the class's typical event explains by more than half."""
     return [_not_taken(left, m, LARGER, taken) for _, m, left, _, taken in _left_over(data, ranges, code)]
 
 
 def recurring(filtered, ranges, code):
-    """Find unmarked ranges that are events all the same, and the numbers of their classes; none if that is unsure.
-
-    The typical event leaves over no more of them than of the marked ones. Noise looks as often like the mirrored event:
-    each class needs so many that look like it that those which look more like its mirrored event, and one, are a
-    twentieth of them at most. Of several bands that is taken in which most are found.
+    """Return unmarked ranges that are certainly events, and their class numbers; empty if that is uncertain.
 
     Parameters
     ----------
@@ -325,10 +312,10 @@ def recurring(filtered, ranges, code):
 
 
 def _left_over(data, ranges, code):
-    """Yield for each class its events, and what its typical event leaves over in the recording, channels varying alike.
+    """Yield for each class what its typical event does not explain in the recording, with weights for channels.
 
-    It is the length of the typical event, the shares of power that are left over from each sample on, those that its
-    mirror image leaves over, and a mask of the samples that are marked, which the caller may extend.
+    Each entry has the events, the length of the typical event, the unexplained shares of power from each sample on,
+    those for its mirror image, and a mask of the marked samples, which the caller may extend.
     """
     deviation, taken = data.std(axis=1, keepdims=True), np.zeros(data.shape[1], bool)
     data = data / np.where(deviation > 0, deviation, 1.0)
@@ -340,13 +327,13 @@ def _left_over(data, ranges, code):
         power = np.convolve((data**2).sum(axis=0), np.ones(template.shape[1]), "valid")
         common = sum(signal.correlate(y, x, "valid") for y, x in zip(data, template, strict=True))
         own = (template**2).sum()
-        # Hardly any power, as beside events in silence, would make shares too large for floats; 1 is too much already.
+        # Tiny power, as next to events in silence, would overflow; shares above 1 make no difference.
         both, least = power + own, np.maximum(power, max(np.finfo(float).eps * own, np.finfo(float).tiny))
         yield events, template.shape[1], (both - 2 * common) / least, (both + 2 * common) / least, taken
 
 
 def _not_taken(left, m, limit, taken):
-    """Return ranges of m samples with at most the `limit` left over that are not taken, and mark them as taken."""
+    """Return unmarked ranges of m samples with an unexplained share of at most `limit`, and add them to the mask."""
     starts = signal.find_peaks(-left, height=-limit, distance=m)[0]
     free = np.array([not taken[start : start + m].mean() > LARGER for start in starts], bool)
     found = np.column_stack([starts, starts + m])[free]
@@ -355,7 +342,7 @@ def _not_taken(left, m, limit, taken):
     return found
 
 
-ALIGNED = 2  # times: of the first, blurred typical event the band is too low, and too wide
+ALIGNED = 2  # rounds of alignment: from the first, blurred typical event the band would be too low and too wide
 
 
 @dataclass(eq=False, repr=False)
@@ -480,13 +467,13 @@ class AutoFilter(Filter):
                 f"{int((code > 0).sum())} labels. Widen marks of points, for example with labels_from_events; without "
                 "labels use BandPass."
             )
-        ranges, code = occurrences(code) if len(occurrences(code)[0]) else marked  # of no class two samples in a row
+        ranges, code = occurrences(code) if len(occurrences(code)[0]) else marked  # single samples if there are no runs
         whole = np.array([not np.isnan(data[:, s:e]).any() for s, e in ranges], bool)
         if not whole.any():
             rule, got = "have an event without a missing value, to learn from", f"NaN in each of {len(ranges)}"
             raise refused("'X'", rule, got, "Fill the gaps, for example with numpy.interp, or use BandPass.")
         data, ranges, code = fill(data), ranges[whole], code[whole]
-        data = data - np.median(data, axis=1, keepdims=True)  # what a low-pass keeps of an offset is no event's
+        data = data - np.median(data, axis=1, keepdims=True)  # a low-pass would keep the offset, which is no event
         while True:
             ranges, found, unmarked = self._spectra(data, ranges, code)
             bands = candidates(found, band_of(found))
@@ -502,15 +489,15 @@ class AutoFilter(Filter):
         self._design(*self.band_)
 
     def _spectra(self, data, ranges, code):
-        """Return the events aligned, the spectra of events and noise, and what looks like an event of each class."""
+        """Return the aligned events, the spectra of events and noise, and the unmarked ranges that resemble events."""
         for _ in range(ALIGNED):
             drift_alone = band_of(spectra(data, ranges, code, self.sampling_rate_))
             ranges = align(self._in(drift_alone, data), ranges, code)
-        # Events without a mark would be noise of the very frequencies that events have.
+        # Unmarked events would count as noise at the very frequencies of events.
         unmarked = find_look_alikes(self._in(drift_alone, data), ranges, code)
         return ranges, spectra(data, ranges, code, self.sampling_rate_, unmarked), unmarked
 
     def _in(self, band, data):
-        """Return the recording in a band."""
+        """Return the recording filtered by a band."""
         self._design(*band)
         return both_ways(self._sos, data)

@@ -1,12 +1,12 @@
 """Filters and running statistics of recordings, as transformers that also process recordings chunk by chunk.
 
 BandPass keeps the frequencies between two edges, by Butterworth filters in second-order sections that run over a
-recording both ways, or chunk by chunk. RunningBaseline removes slow changes. They share parameters, input validation,
-the sampling rate and streams.
+recording in both directions, or chunk by chunk. RunningBaseline removes slow changes. They share parameters, input
+validation, the sampling rate and streams.
 
-A running statistic has a window of `width` samples that ends at each sample, or is centered on it. It is cut off at the
-ends of a recording. If none of its samples has a value the statistic is NaN. No number depends on the samples before
-its window, so chunks give the same bits as the whole.
+The window of a running statistic has `width` samples and ends at each sample, or is centered on it. It is cut off at
+the ends of a recording. If all its values are missing, the statistic is NaN. Results depend only on samples in the
+window, so chunks give the same bits as the whole.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ from ..utils._times import Times, name_of, notice_column, notice_index, times_of
 from ..utils.validation import as_points, as_times, refuse_missing, refused, shown
 from ._resample import notice_steps, rate_of
 
-LEAST = 1e-6  # of the sampling rate: below, poles of the higher orders round onto the unit circle
+LEAST = 1e-6  # smallest edge relative to the sampling rate; below, poles of high orders would round to the unit circle
 MOST = 12  # the highest order
 ALL = np.array([[1.0, 0.0, 0.0, 1.0, 0.0, 0.0]])  # the section that passes everything
 
 
 def sections(low, high, rate, order, owner):
-    """Return the filter that passes the frequencies between two edges, each of which may be None."""
+    """Return the filter that passes the frequencies between two edges, either of which may be None."""
     half = rate / 2
     for name, value in (("low", low), ("high", high)):
         if value is not None and not value < half:
@@ -64,10 +64,10 @@ def sections(low, high, rate, order, owner):
 
 
 def both_ways(sos, y):
-    """Filter samples (channels, n) forth and back, each run of a channel without a missing value on its own."""
-    out, sos = np.full(y.shape, np.nan), np.array(sos)  # scipy takes none that is read-only
+    """Filter samples (channels, n) in both directions; each run of a channel without missing values by itself."""
+    out, sos = np.full(y.shape, np.nan), np.array(sos)  # a copy, because scipy refuses read-only arrays
     for rows, a, b in runs(y):
-        # scipy's own padding, as far as there are samples to reflect.
+        # scipy's default padding, limited to the number of samples that can be reflected.
         zeros = min((sos[:, 2] == 0).sum(), (sos[:, 5] == 0).sum())
         padding = min(3 * (2 * len(sos) + 1 - int(zeros)), b - a - 1)
         out[rows, a:b] = signal.sosfiltfilt(sos, y[rows, a:b], axis=-1, padlen=padding)
@@ -75,13 +75,13 @@ def both_ways(sos, y):
 
 
 class CausalFilter:
-    """A filter that continues with every piece of a recording; it starts again behind a missing value of a channel."""
+    """A filter that continues from piece to piece of a recording; it restarts after a missing value in a channel."""
 
     def __init__(self, sos, channels):
-        self._sos = np.array(sos)  # scipy takes none that is read-only
-        self._rest = signal.sosfilt_zi(sos)  # the state after a long time of ones
+        self._sos = np.array(sos)  # a copy, because scipy refuses read-only arrays
+        self._rest = signal.sosfilt_zi(sos)  # the steady state for a constant input of 1
         self._state = np.zeros((len(sos), channels, 2))
-        self._inside = np.zeros(channels, bool)  # whether the last sample of a channel was there
+        self._inside = np.zeros(channels, bool)  # whether the last sample of each channel was present
 
     def update(self, y):
         """Return the next samples (channels, n), filtered."""
@@ -96,9 +96,9 @@ class CausalFilter:
 
 
 def runs(y):
-    """Yield the channels (k,) and half-open range of every run of samples (channels, n) without a missing value.
+    """Yield channels (k,) and the half-open range of each run of samples (channels, n) without a missing value.
 
-    Channels without any are taken together.
+    Channels without any missing value share one entry.
     """
     whole = ~np.isnan(y).any(axis=1)
     if whole.any():
@@ -152,7 +152,7 @@ class StepStream:
             If the samples are not what the transformer takes; the message says in which chunk.
         """
         step = self._transformer
-        if hasattr(X, "__len__") and len(X) == 0:  # as when nothing came in time
+        if hasattr(X, "__len__") and len(X) == 0:  # nothing arrived in time
             shape = (0,) if len(getattr(X, "shape", (0,))) == 1 else (0, step.n_features_in_)
             return in_container(step, np.empty(shape), X)
         with located(f"the chunk that begins at sample {self.n_samples_seen}"):
@@ -165,25 +165,25 @@ class StepStream:
 
 
 class Recording(NamedTuple):
-    """A recording that is validated."""
+    """A validated recording."""
 
     y: np.ndarray  # (channels, n)
     t: np.ndarray | None  # its times as floats
-    given: object  # as they were given
-    flat: bool  # whether it came with one dimension
+    given: object  # its times as given
+    flat: bool  # whether it was one-dimensional
 
     def like(self, y):
-        """Return samples (channels, n) in the shape that the recording came in."""
+        """Return samples (channels, n) in the shape that the recording had."""
         return y[0] if self.flat else np.ascontiguousarray(y.T)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class RecordingTransformer(OneToOneFeatureMixin, TransformerMixin, Estimator):
-    """Base of the transformers that keep the samples: time points are samples, channels are features.
+    """Base of the transformers that keep the number of samples: time points are samples, channels are features.
 
-    A subclass learns from a recording (`_learn`), and transforms samples (channels, n): all of a recording, or if it is
-    `causal` piece after piece (`_transformed`). What it remembers between pieces is an object that `_begin` makes. NaN
-    stand where a value is missing.
+    A subclass learns from a recording (`_learn`) and transforms samples (channels, n) with `_transformed`: a whole
+    recording, or if it is `causal` piece by piece. `_begin` makes the state that it keeps between pieces. Missing
+    values stay NaN.
     """
 
     causal: bool = False
@@ -191,11 +191,11 @@ class RecordingTransformer(OneToOneFeatureMixin, TransformerMixin, Estimator):
 
     _parameter_constraints = {"causal": ["boolean"], "nan_policy": [StrOptions({"raise", "omit"})]}
 
-    # Times that are given to `pipeline_search` or a pipeline with metadata routing come to every step.
+    # Times given to `pipeline_search`, or to a pipeline with metadata routing, are passed to every step.
     __metadata_request__fit = {"times": True}
     __metadata_request__transform = {"times": True}
 
-    _rate = None  # samples a unit of time, where the transformer depends on it
+    _rate = None  # samples per unit of time, if the transformer depends on it
 
     def fit(self, X: ArrayLike, y: ArrayLike | None = None, times: Times | None = None) -> Self:
         """Check the parameters, and learn what there is to learn from a recording.
@@ -262,7 +262,7 @@ class RecordingTransformer(OneToOneFeatureMixin, TransformerMixin, Estimator):
         return StepStream(copy(self))
 
     def _checked(self, X, times, *, reset):
-        """Return a recording, validated."""
+        """Return a recording after validation."""
         a = as_points(X, "X")
         refuse_missing(a, "X", missing=self.nan_policy == "omit")
         if reset:
@@ -277,12 +277,12 @@ class RecordingTransformer(OneToOneFeatureMixin, TransformerMixin, Estimator):
         notice_steps(recording.t, recording.given, self._rate, type(self).__name__)
 
     def _learn(self, recording, y):
-        """Nothing, unless a subclass has something to learn."""
+        """Do nothing, unless a subclass learns something."""
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class Filter(RecordingTransformer):
-    """Base of the filters, whose band `fit` has set."""
+    """Base of the filters, whose band `fit` sets."""
 
     order: int = 2
 
@@ -292,7 +292,7 @@ class Filter(RecordingTransformer):
     }
 
     def _design(self, low, high):
-        """Make the filter of a band."""
+        """Compute the filter for a band."""
         self._sos = sections(low, high, self.sampling_rate_, int(self.order), type(self).__name__)
 
     def _take_rate(self, recording):
@@ -378,21 +378,21 @@ class BandPass(Filter):
 
     def _learn(self, recording, y):
         if self.low is None and self.high is None and self.sampling_rate is None and recording.t is None:
-            self._rate, self.sampling_rate_, self._sos = None, np.nan, ALL  # it does not matter
+            self._rate, self.sampling_rate_, self._sos = None, np.nan, ALL  # without edges the rate does not matter
             return
         self._take_rate(recording)
         self._design(self.low, self.high)
 
 
 class RunningMedian:
-    """Median of windows that end at each sample, or are centered on it; the former continue with every piece."""
+    """Median of windows that end at each sample or are centered on it; only the former continue from piece to piece."""
 
     def __init__(self, width, causal):
         self._width, self._causal = int(width), causal
-        self._held = np.empty((0, 0))  # the samples that the next windows may need
+        self._held = np.empty((0, 0))  # samples that the next windows may need
 
     def update(self, y):
-        """Return the medians for the next samples (channels, n); even windows reach further into the past."""
+        """Return the medians for the next samples (channels, n); windows of even width reach further into the past."""
         import pandas as pd
 
         n, held, ahead = y.shape[1], y, 0

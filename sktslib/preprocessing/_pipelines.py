@@ -1,4 +1,4 @@
-"""Pipelines that end with a searcher or segmenter, fitted."""
+"""Fitted pipelines that end with a searcher or segmenter."""
 
 from __future__ import annotations
 
@@ -223,7 +223,7 @@ class PipelineStream:
 
 
 def _taken_apart(fitted, wanted, caller):
-    """Return the steps before the last estimator, with their names, and that estimator, checked for its class."""
+    """Return the steps before the last estimator with their names, and this estimator, after a check of its class."""
     steps, last = [], fitted
     while not isinstance(last, wanted):
         if isinstance(last, FrozenEstimator):
@@ -250,7 +250,7 @@ def _taken_apart(fitted, wanted, caller):
 
 
 def _flat(steps):
-    """Yield steps that do something, those of a pipeline among them in its place."""
+    """Yield the steps that do something, with nested pipelines replaced by their steps."""
     for name, step in steps:
         if isinstance(step, Pipeline):
             yield from _flat(step.steps)
@@ -259,11 +259,11 @@ def _flat(steps):
 
 
 def _transformed(steps, X, times):
-    """Return a sequence behind all steps, and the times that it had before them."""
+    """Return a sequence after all steps, and its times before them."""
     times = times_of(X, times)
     for name, step in steps:
         n = n_samples(X)
-        # Only what asks for times is given them; what hands them on to others takes them with metadata routing alone.
+        # Only steps that request times get them; metaestimators pass them on only with metadata routing.
         routing = get_routing_for_object(step)
         open_to = isinstance(routing, MetadataRequest) or get_config()["enable_metadata_routing"]
         asked = times is not None and open_to and "times" in routing.consumes("transform", ["times"])

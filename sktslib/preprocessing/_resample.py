@@ -1,7 +1,7 @@
 """Resampling of a recording, with its labels and times, to another sampling rate.
 
-The sampling rate is found from the times of a recording, or is given and checked against them. New samples are placed
-between the old ones, and labels of the old ones are converted to labels of the new ones.
+The sampling rate comes from the times of a recording, or is given and checked against them. New samples are
+interpolated, and labels are converted to labels of the new samples.
 """
 
 from __future__ import annotations
@@ -29,26 +29,26 @@ WRONG = {"holes": "has holes", "uneven": "is sampled unevenly"}
 
 
 class Rate(NamedTuple):
-    """Samples a unit of time, and whether it is known of which kind of times that unit is.
+    """Samples per unit of time, and the kind of times that the unit belongs to, if it is known.
 
     Attributes
     ----------
     value : float
     dated : bool or None
-        Whether the unit is a second of datetimes, else that of the times that the rate was taken from; None where the
-        rate was given, which times in numbers cannot contradict, for nobody knows their unit.
+        True: the unit is a second of datetimes; False: that of numeric times. None: the rate was given; numeric times
+        cannot contradict it, because their unit is unknown.
     """
 
     value: float
     dated: bool | None = None
 
     def compares(self, given):
-        """Return whether the steps of times can be compared with the rate."""
+        """Return whether the steps of given times can be compared with the rate."""
         return is_datetime(given) if self.dated is None else self.dated == is_datetime(given)
 
 
 def rate_of(sampling_rate, t, given, owner):
-    """Return the rate that is set, or the one of the times (n,)."""
+    """Return the given rate, or the one of the times (n,)."""
     if sampling_rate is not None:
         return Rate(float(sampling_rate))
     if t is None or len(t) < 2:
@@ -61,12 +61,12 @@ def rate_of(sampling_rate, t, given, owner):
 
 
 def steps_are_even(t):
-    """Return whether no step of times (n,) is a gap, and few are half as long again as usual, or half as long."""
+    """Return whether times (n,) have no gap and few steps that differ from the usual one by more than half of it."""
     return t is None or len(t) <= FEW or unevenness(np.diff(t)) is None
 
 
 def notice_steps(t, given, rate, owner):
-    """Warn of times whose steps are uneven, or are not those that a transformer was fitted for."""
+    """Warn of times whose steps are uneven, or are not those for which a transformer was fitted."""
     if t is None or len(t) < 2:
         return
     way_out = "bring it to even steps of time first, with sktslib.preprocessing.resample."
@@ -84,15 +84,15 @@ def notice_steps(t, given, rate, owner):
         )
 
 
-TERMS = 1000  # numerator and denominator of the ratio of two rates, at most
-MOST = 2**31  # new samples
+TERMS = 1000  # largest numerator and denominator of the ratio of two rates
+MOST = 2**31  # most new samples
 
 
 def new_samples(y, t, given, rate, sampling_rate):
-    """Return the samples of a recording (channels, n) at another rate, where they are, and the rate that they have.
+    """Return the samples of a recording (channels, n) at another rate, their positions, and the resulting rate.
 
-    The rate is the nearest to what was asked for in a ratio of small integers. Places are in samples of the recording,
-    fractions included. NaN stands where one of the two samples about a place is missing.
+    This rate is the nearest to the wanted one with a ratio of small integers. Positions are in samples of the
+    recording, including fractions. A new sample is NaN if one of its two neighbors is missing.
     """
     n, old, even = y.shape[1], rate_of(sampling_rate, t, given, "resample").value, steps_are_even(t)
     if not 1 / TERMS <= rate / old <= TERMS:
@@ -100,7 +100,7 @@ def new_samples(y, t, given, rate, sampling_rate):
         got, out = shown(rate), "Resample in two steps, or check 'sampling_rate' or the unit of the times."
         raise refused("The 'rate' parameter of resample", rule, got, out)
     up, down = Fraction(rate / old).limit_denominator(TERMS).as_integer_ratio()
-    # A step of uneven times counts as many even ones as it lasts.
+    # A step of uneven times counts as the number of even steps that it lasts.
     step = None if even else interval(t)
     length = n if even else int((t[-1] - t[0]) / step + 1e-9) + 1
     count = (length - 1) * up // down + 1
@@ -113,7 +113,7 @@ def new_samples(y, t, given, rate, sampling_rate):
         places = np.interp(t[0] + step * np.arange(length), t, np.arange(n))
         whole = np.array([np.interp(places, np.arange(n), row) for row in whole])
         at = np.interp(t[0] + step * at, t, np.arange(n))
-    # A line through both ends is taken off, for beyond them scipy's filter sees zeros.
+    # A line through both ends is subtracted, because scipy's filter assumes zeros beyond the ends.
     if whole.shape[1] == 1:
         out = np.repeat(whole, count, axis=1)
     else:
@@ -203,18 +203,18 @@ RATES = {
 
 
 def new_labels(y, at, rate):
-    """Return the labels of new samples at some places, with the events of labels `y` (n,)."""
+    """Return the labels of new samples at given positions, with the events of labels `y` (n,)."""
     ranges, n, count = runs_of(read_labels(y).code), len(y), len(at)
     if not len(ranges):
         return np.full(count, y[0], dtype=y.dtype)
-    # Borders between new samples, halfway, in the recording's own borders: sample k lies from k to k + 1.
+    # Borders between new samples, at their midpoints, in units where sample k of the recording spans [k, k + 1).
     borders = np.concatenate([[0.0], (at[1:] + at[:-1]) / 2 + 0.5, [float(n)]])
     start, end = np.rint(np.interp(ranges.T, borders, np.arange(count + 1))).astype(np.int64)
     start = np.minimum(start, count - 1)
-    new = np.column_stack([start, np.maximum(end, start + 1)]), y[ranges[:, 0]]  # none is empty
-    try:  # rounded to new samples they may overlap
+    new = np.column_stack([start, np.maximum(end, start + 1)]), y[ranges[:, 0]]  # at least one sample each
+    try:  # rounding to new samples may make events overlap
         out = labels_from_events(*new, n_samples=count, on_overlap="cut")
-    except ValueError:  # there is no room for all
+    except ValueError:  # there is not enough room for all events
         out = labels_from_events(*new, n_samples=count, on_overlap="first")
     found = len(runs_of(read_labels(out).code))
     if found != len(ranges):
@@ -225,7 +225,7 @@ def new_labels(y, at, rate):
 
 
 def times_between(given, at):
-    """Return the times of samples, fractions included: datetimes stay datetimes, to the nanosecond, with their zone."""
+    """Return the times of positions with fractions; datetimes are exact to the nanosecond and keep their zone."""
     left = np.minimum(np.floor(at).astype(int), len(given) - 1)
     right = np.minimum(left + 1, len(given) - 1)
     share = at - left
@@ -244,7 +244,7 @@ def times_between(given, at):
 
 
 def like_table(X, values, times):
-    """Return the values as a pandas object where `X` is one, with the new times as the index, if there are any."""
+    """Return the values as a pandas object if `X` is one, indexed by the new times if there are any."""
     if not hasattr(X, "iloc"):
         return values
     import pandas as pd

@@ -1,1 +1,1 @@
-"""Validation, plots and the helpers shared by every part of the package."""
+"""Validation, pictures and helpers that all parts of the package share."""

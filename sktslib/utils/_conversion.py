@@ -1,6 +1,6 @@
-"""Conversion of input to arrays of float64, with messages that show what cannot be converted and why.
+"""Conversion of input to arrays of float64, with errors that show what cannot be converted and why.
 
-The module also recognizes arrays that are not in memory, and opens those stored in files in another process.
+The module also recognizes arrays that are not in memory, and lets other processes open those stored in files.
 """
 
 from datetime import date, timedelta
@@ -15,28 +15,31 @@ NO_NUMBERS = [((str, bytes), "text"), ((timedelta, np.timedelta64), "durations")
 
 
 def refused(subject, rule, got, way_out="", error=ValueError):
-    """Return the error of what breaks a rule, by its name or in words, with what was given and a way out."""
+    """Return an error that says what must hold, what was given instead, and a way out.
+
+    `subject` is the name of a parameter, or a phrase.
+    """
     subject = subject if " " in subject or "'" in subject else f"The {subject!r} parameter"
     return error(f"{subject} must {rule}. Got {got}.{way_out and ' '}{way_out}")
 
 
 def shown(value):
-    """Return the repr of a value for a message, on one line and cut where it is long."""
+    """Return the repr of a value for a message, on one line and shortened if it is long."""
     try:
         text = " ".join(repr(value).split())
-    except ValueError:  # Python refuses to write out integers of thousands of digits
+    except ValueError:  # Python refuses to convert integers with thousands of digits
         text = f"an integer of {value.bit_length()} bits"
     return text if len(text) <= 100 else f"{text[:60]} ... {text[-10:]}"
 
 
 def place(index):
-    """Return an index as people write it: a number for one axis, else a tuple."""
+    """Return an index in the form people write it: a number for one axis, else a tuple."""
     index = tuple(int(i) for i in index)
     return index[0] if len(index) == 1 else index
 
 
 def converted(values, name):
-    """Return a float64 array for values to come."""
+    """Convert values to an array of float64, or raise an error that says why not."""
     if values is None:
         raise TypeError(f"{name!r} must be an array of real numbers. Got None.")
     if hasattr(values, "tocsr"):
@@ -65,22 +68,22 @@ def converted(values, name):
         )
     if kind not in "biuf":
         raise TypeError(f"{name!r} must hold real numbers. Got {_refused(a.dtype, name)}")
-    with np.errstate(over="ignore"):  # what is too large becomes infinity, which is refused with its index
+    with np.errstate(over="ignore"):  # values that are too large become infinite, and a later check names their index
         return a.astype(np.float64)
 
 
 def refuse_lazy(table, name):
-    """Refuse a frame that polars has not computed yet."""
+    """Refuse a lazy frame of polars."""
     if hasattr(table, "collect_schema") and hasattr(table, "collect"):
         raise TypeError(f"{name!r} must be in memory. Got a lazy frame, {type(table).__name__}; pass {name}.collect().")
 
 
 def refuse_columns(table, name):
-    """Return the array of a table, none of whose columns may hold text or dates."""
+    """Return the array of a table, or refuse columns with text or dates."""
     names, found = list(table.columns), {}
     try:
         a = np.asarray(table)
-    except TypeError:  # dates and numbers, which polars puts into no common array, or makes numbers of
+    except TypeError:  # polars cannot put dates and numbers into one array, or turns dates into numbers
         a = None
     by_name = a is None or (not hasattr(table, "iloc") and all(isinstance(column, str) for column in names))
     columns = [np.asarray(table[column]) for column in names] if by_name else a.T
@@ -99,12 +102,12 @@ def refuse_columns(table, name):
 
 
 def _scalars(values):
-    """Return the entries of a column as Python types; numbers of an array of numbers need no look."""
+    """Return the entries of a column that need a check of their Python types; none for a numeric array."""
     return values[:1] if values.dtype.kind in "mMSU" else values if values.dtype.kind == "O" else ()
 
 
 def _refused(dtype, name):
-    """Describe the contents of an array that holds no numbers, and the way out."""
+    """Describe the contents of an array without numbers, and a way out, for an error."""
     if dtype.kind in "SU":
         return f"text, dtype {dtype}. If it spells numbers, pass numpy.asarray({name}, dtype=float)."
     if dtype.kind == "M":
@@ -122,7 +125,7 @@ def ragged(name):
 
 
 def _unboxed(a, name):
-    """Return the numbers of an object array; None and pandas.NA become NaN."""
+    """Return the numbers in an object array; None and pandas.NA become NaN."""
     out = np.empty(a.shape)
     for index, value in np.ndenumerate(a):
         if value is None or type(value).__name__ == "NAType":
@@ -154,14 +157,14 @@ def _unboxed(a, name):
 
 
 IN_MEMORY = (np.ndarray, list, tuple, str, bytes, dict)
-OWN_DRIVERS = ("core", "fileobj")  # of h5py, whose data nobody else can open
+OWN_DRIVERS = ("core", "fileobj")  # drivers of h5py whose data only this process can open
 
 
 def is_stored(X):
-    """Return whether something can be sliced and is not in memory already: memory maps, zarr, h5py, dask."""
+    """Return whether an object can be sliced and is not in memory: memory maps, zarr, h5py, dask."""
     if isinstance(X, np.memmap):
         return True
-    # Validation refuses lazy frames of polars and sparse arrays; tables are in memory.
+    # Excludes lazy frames of polars and sparse arrays, which validation refuses, and tables, which are in memory.
     others = ("collect_schema", "tocsr", "iloc", "columns")
     if isinstance(X, IN_MEMORY) or not hasattr(X, "__getitem__") or any(hasattr(X, name) for name in others):
         return False
@@ -171,7 +174,7 @@ def is_stored(X):
 def n_samples(X, name="X"):
     """Return the number of rows: the samples of a sequence, or the series of a collection.
 
-    Arrays of zarr have a shape and no length.
+    Zarr arrays have a shape but no length.
     """
     if hasattr(X, "compute_chunk_sizes") and np.isnan(X.shape[0]):
         rule, got = "have a length that is known", "an array of dask with chunks of unknown sizes"
@@ -182,14 +185,14 @@ def n_samples(X, name="X"):
 def rows_of_chunk(X):
     """Return the number of rows that are stored together, or None.
 
-    The chunks of zarr and h5py are one number per axis, those of dask the sizes of all chunks.
+    Zarr and h5py give one chunk size per axis, dask the sizes of all chunks.
     """
     chunks = getattr(X, "chunks", None)
     return int(np.max(chunks[0])) if chunks else None
 
 
 def _open_map(filename, offset, dtype, shape, strides):
-    """Open a memory map whose first element stands behind `offset` bytes of its file."""
+    """Open a memory map whose first element is at a byte `offset` in its file."""
     return np.ndarray(shape, dtype, np.memmap(filename, np.uint8, "r"), offset, strides).view(np.memmap)
 
 
@@ -200,19 +203,19 @@ def _open_dataset(filename, name):
 
 
 def stored(X):
-    """Return how another process opens an array that is stored in a file; anything else as it is."""
+    """Return a function that opens an array stored in a file in another process; anything else unchanged."""
     if isinstance(X, np.memmap):
-        # Where a copy is written to, the file does not hold what the array does; and results of a sum have no map.
+        # Not for copy-on-write maps, which may differ from the file, nor for results of a sum, which have no map.
         if X._mmap is None or X.filename is None or X.mode == "c":
             return X
         begin = np.frombuffer(X._mmap, np.uint8).ctypes.data
         offset = X.offset - X.offset % ALLOCATIONGRANULARITY + X.ctypes.data - begin
         return partial(_open_map, str(X.filename), offset, X.dtype, X.shape, X.strides)
     if type(X).__module__.partition(".")[0] == "h5py" and X.file.driver not in OWN_DRIVERS:
-        return partial(_open_dataset, abspath(X.file.filename), X.name)  # another process may work in another folder
+        return partial(_open_dataset, abspath(X.file.filename), X.name)  # another process may have another folder
     return X
 
 
 def opened(X):
-    """Return the array in this process."""
+    """Return the array, opened in this process if it is given as a function from `stored`."""
     return X() if isinstance(X, partial) else X

@@ -1,6 +1,7 @@
-"""Calls that know nothing of each other, in jobs, and bars that show how far long work has come.
+"""Independent calls in jobs, and progress bars for long work.
 
-Threads are those of an executor, processes and clusters joblib's. Calls in jobs within such a thread are made by it.
+Threads belong to an executor of this module; processes and clusters are joblib's. Within such a thread, calls in jobs
+run one after the other in that thread.
 """
 
 import os
@@ -16,17 +17,17 @@ import numpy as np
 
 from ._conversion import shown
 
-MANY = 10_000  # steps from which on a bar writes thousands and millions
-KEPT = 4  # executors, of different numbers of threads
-AT_ONCE = 2  # calls for each job that are begun and whose results are not taken
+MANY = 10_000  # number of steps from which a bar abbreviates thousands and millions
+KEPT = 4  # most idle executors, with different numbers of threads
+AT_ONCE = 2  # calls per job that are started before their results are taken
 MOST_THREADS = max(256, 2 * (os.cpu_count() or 1))
-_kept = {}  # executors that nobody uses, by their numbers of threads, the last one used last
+_kept = {}  # idle executors, by their numbers of threads; the one used last is last
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=lambda: _kept.clear())  # another process has none of their threads
+    os.register_at_fork(after_in_child=lambda: _kept.clear())  # the child has none of their threads
 
 
 def check_jobs(n_jobs):
-    """Return a number of threads as joblib takes it, and no more than do any good."""
+    """Return a valid number of jobs as joblib reads it, limited to a useful number."""
     if n_jobs is None:
         return None
     if isinstance(n_jobs, bool) or not isinstance(n_jobs, Integral) or n_jobs == 0:
@@ -40,17 +41,17 @@ def delayed(call):
 
 
 def in_jobs(calls, n_jobs, verbose, name, unit):
-    """Return the results of delayed calls, in their order; a bar counts them unless `verbose` is 0."""
+    """Return the results of delayed calls in order; a progress bar counts them unless `verbose` is 0."""
     return list(each_in_jobs(calls, len(calls), n_jobs, verbose, name, unit))
 
 
 def each_in_jobs(calls, total, n_jobs, verbose, name, unit):
-    """Yield the same one by one, so that neither all results need be held nor what all of the calls are given.
+    """Yield the results of delayed calls in order, so that results and arguments need not all be in memory.
 
-    Calls return what they find and change nothing of the caller's, so they run where joblib is told to: in threads, or
-    in processes of this machine or of others.
+    Calls return their results and do not change the caller's objects, so they can run wherever joblib is configured to
+    run them: in threads, or in processes of this or other machines.
     """
-    if total <= 1 and not verbose:  # which takes no jobs
+    if total <= 1 and not verbose:  # a single call needs no job
         yield from (call(*arguments, **keywords) for call, arguments, keywords in calls)
         return
     with progress(total, verbose, name, unit) as count:
@@ -68,18 +69,18 @@ def _results(calls, total, n_jobs):
         return _in_threads(calls, min(jobs, total))
     from joblib import Parallel
 
-    # Large arrays are files to other processes of this machine, which may write to what they read of them.
+    # Large arrays are sent to other local processes as files, opened such that writing to them changes nothing.
     options = {"n_jobs": check_jobs(n_jobs), "prefer": "threads", "mmap_mode": "c"}
     try:
         parallel = Parallel(**options, return_as="generator")
-    except ValueError:  # joblib's "multiprocessing" and ray's give all results at once
+    except ValueError:  # joblib's "multiprocessing" and ray do not support generators
         parallel = Parallel(**options)
     _hear_of_losses(parallel._backend)
     return parallel((_called, (call, [_is_plain(a) for a in given], *given), more) for call, given, more in calls)
 
 
 def jobs_are_threads():
-    """Return whether calls in jobs may change what they share."""
+    """Return whether jobs are threads, so that calls may change shared objects."""
     from joblib.parallel import ThreadingBackend, get_active_backend
 
     return type(get_active_backend(prefer="threads")[0]) is ThreadingBackend
@@ -87,10 +88,10 @@ def jobs_are_threads():
 
 @contextmanager
 def shared(jobs):
-    """A function `for_each(function, items)`, whose results are those of each item, in `jobs` threads.
+    """Provide `for_each(function, items)`, which returns a function's results for all items from `jobs` threads.
 
-    The function may change what is shared. The caller's thread is one of them, for what is to be done may take less
-    time than one that waits for the others needs to hear of it.
+    The function may change shared objects. The caller's thread takes part, because a short task may be done before a
+    waiting thread would wake up.
     """
     if jobs == 1:
         yield one_by_one
@@ -100,16 +101,16 @@ def shared(jobs):
 
 
 def one_by_one(function, items):
-    """Return the results of a function of each item."""
+    """Return a function's results for all items, computed one after the other."""
     return [function(item) for item in items]
 
 
 def _among(submit, others, function, items):
-    """Return the results of a function of each item, computed by the caller's thread and `others` more."""
+    """Return a function's results for all items, computed by the caller's thread and `others` more."""
     left, out = enumerate(items), [None] * len(items)
 
     def work():
-        for k, item in left:  # of which each thread takes the next
+        for k, item in left:  # an iterator that all threads share
             out[k] = function(item)
 
     begun = [submit(work) for _ in range(min(others, len(items) - 1))]
@@ -120,9 +121,9 @@ def _among(submit, others, function, items):
 
 
 def _in_threads(calls, jobs):
-    """Yield the results of calls in `jobs` threads, some of which are started ahead.
+    """Yield the results of calls in `jobs` threads; some calls are started ahead.
 
-    joblib looks every 10 ms whether its threads have ended, which is longer than many a call.
+    joblib is not used, because it polls its threads every 10 ms, longer than many calls take.
     """
     begun = deque()
     with _threads(jobs) as submit:
@@ -136,30 +137,30 @@ def _in_threads(calls, jobs):
 
 @contextmanager
 def _threads(jobs):
-    """A function that has calls made by `jobs` threads; after an error or an interrupt they are not waited for.
+    """Provide a function that runs calls in `jobs` threads; an error or an interrupt abandons running calls.
 
-    Threads that have done all they were given are kept for the next call, for they hold memory that need not be asked
-    of the system again: new ones take a twentieth to a tenth of a call of 30 ms.
+    Idle threads are kept for the next call together with their memory: starting new ones takes a twentieth to a tenth
+    of a call of 30 ms.
     """
     process = os.getpid()
     executor, ended = _kept.pop(jobs, None) or _executor(jobs)
     try:
         yield executor.submit
     except BaseException:
-        ended.set()  # for Python waits for calls that run at its end
+        ended.set()  # because at its end, Python waits for running calls
         executor.shutdown(wait=False, cancel_futures=True)
         raise
-    if process == os.getpid():  # not one that was forked meanwhile
+    if process == os.getpid():  # not in a forked child
         _kept[jobs] = executor, ended
     for least in [*_kept][:-KEPT]:
-        _kept.pop(least, None)  # its threads end
+        _kept.pop(least, None)  # this ends its threads
 
 
 def _executor(jobs):
-    """Return an executor, and an event for which its threads look: they hear by it that nobody waits for them."""
-    ended = threading.Event()
-
+    """Return an executor, and an event that tells its threads that their results are not needed any more."""
     from joblib.parallel import ThreadingBackend, parallel_config
+
+    ended = threading.Event()
 
     def begin():
         threading.current_thread().unwanted = (ended,)
@@ -169,8 +170,8 @@ def _executor(jobs):
 
 
 def _hear_of_losses(backend):
-    """Have joblib told of a call that dask gives up; it would wait for it forever (seen up to joblib 1.6)."""
-    name = "submit" if hasattr(backend, "submit") else "apply_async"  # before joblib 1.5
+    """Tell joblib about calls that dask gives up; otherwise it waits for them forever (up to joblib 1.6)."""
+    name = "submit" if hasattr(backend, "submit") else "apply_async"  # the name before joblib 1.5
     if type(backend).__name__ != "DaskDistributedBackend" or name in vars(backend):
         return
     submit = getattr(backend, name)
@@ -188,19 +189,19 @@ def _hear_of_losses(backend):
 
 
 def _called(call, plain, *given, **more):
-    """Return the result of a call, whose arrays are what they were to the caller."""
+    """Return the result of a call whose arrays are made plain and writable again, as the caller had them."""
     return call(*[as_plain(a) if known else a for a, known in zip(given, plain, strict=True)], **more)
 
 
 def _is_plain(a):
-    """Return whether an argument is an array in memory, or a list of some, that may be written to."""
+    """Return whether an argument is a writable array in memory, or a list of such arrays."""
     if type(a) is list:
         return bool(a) and all(map(_is_plain, a))
     return type(a) is np.ndarray and a.flags.writeable
 
 
 def as_plain(a):
-    """Return a plain, writable array, where another process made a memory map of it or write-protected it."""
+    """Return a plain, writable array if another process made it a memory map or write-protected."""
     if type(a) is list:
         return [as_plain(v) for v in a]
     a = np.asarray(a)
@@ -208,9 +209,9 @@ def as_plain(a):
 
 
 def count_jobs(n_jobs):
-    """Return the number of calls that run at once, in threads if nothing else is set.
+    """Return the number of calls that run at once, by default in threads.
 
-    Processes that others started may start some as well; a thread that makes a call for another one starts none.
+    In a thread that runs a job itself the number is 1.
     """
     from joblib.parallel import get_active_backend
 
@@ -221,25 +222,25 @@ def count_jobs(n_jobs):
 
 
 def parts_for_jobs(items, n_jobs):
-    """Return items in parts for a number of jobs, no part empty."""
+    """Return items in non-empty parts, as many as there are jobs."""
     return [part for part in np.array_split(items, count_jobs(n_jobs)) if len(part)]
 
 
 @contextmanager
 def progress(total, verbose, name, unit):
-    """A function that counts steps, with a word about them; a bar on stderr shows both unless `verbose` is 0.
+    """Provide a function that counts steps, with a word about them, and shows both in a bar unless `verbose` is 0.
 
-    A bar within another one is taken away at its end. `total` is None where nobody knows it; if it is 0 then, the bar
-    goes as well.
+    A bar inside another one is removed at its end. `total` is None if it is unknown; such a bar is removed if nothing
+    was counted.
     """
-    if not verbose or sys.stderr is None:  # as where Python has no console
+    if not verbose or sys.stderr is None:  # Python may have no console
         yield nothing
         return
     from tqdm.auto import tqdm
 
     scale = total is not None and total >= MANY
     with tqdm(total=total, desc=name, unit=unit, unit_scale=scale, leave=None) as bar:
-        lock = threading.Lock()  # tqdm adds without one, and threads count what they have done
+        lock = threading.Lock()  # because threads count steps, and tqdm has no lock
 
         def count(steps=1, word=""):
             with lock:
@@ -248,9 +249,9 @@ def progress(total, verbose, name, unit):
                     bar.set_postfix_str(word)
 
         yield count
-        if total is None and not bar.n:  # a bar of nothing says nothing
+        if total is None and not bar.n:  # remove a bar that has counted nothing
             bar.leave = False
 
 
 def nothing(steps=1, word=""):
-    """Ignore steps that are counted where no progress is shown."""
+    """Ignore counted steps, where no progress is shown."""

@@ -1,6 +1,6 @@
 """Suggestions of the valid name that a wrong one probably means, and warnings that point at the caller's own line.
 
-Warnings find that line wherever in the package, in scikit-learn or in a thread they arise.
+Warnings find this line even if they arise in the package, in scikit-learn or in a thread.
 """
 
 import difflib
@@ -8,7 +8,7 @@ import sys
 import threading
 import warnings
 
-# What other packages and papers call it; of use where the name on the right is a valid one.
+# Names in other packages and papers -> names here; suggested only if the name on the right is valid.
 MEANT = {
     "chessboard": "chebyshev",
     "ed": "euclidean",
@@ -30,13 +30,13 @@ NOTHING = {"", "false", "no", "none", "null", "off"}
 
 
 def nearest(given, valid):
-    """Return the name among the valid ones that a wrong one is most like; None where none is alike.
+    """Return the valid name most similar to a wrong one; None if no name is similar.
 
-    `valid` is a list of names, or a dictionary whose values are told in place of its keys.
+    `valid` is a list of names, or a dictionary from names to what is suggested for them.
     """
     if not isinstance(given, str):
         return None
-    # Capital letters alone must not hide the nearest name.
+    # Compare in lower case, so that case does not hide the nearest name.
     told = {str(name).lower(): valid[name] if isinstance(valid, dict) else str(name) for name in valid}
     meant = MEANT.get(given.lower().replace("-", "").replace("_", "").replace(" ", ""))
     near = [meant] if meant in told else difflib.get_close_matches(given.lower(), told, n=1, cutoff=0.5)
@@ -44,18 +44,18 @@ def nearest(given, valid):
 
 
 def did_you_mean(given, valid):
-    """Return a sentence for the end of a message; empty where no valid name is alike."""
+    """Return a sentence that suggests a name, for the end of a message; empty if no valid name is similar."""
     near = nearest(given, valid)
     return "" if near is None else f" Did you mean {near!r}?"
 
 
-# Packages between a caller and what is warned of, and what the frames of a thread belong to.
+# Packages whose frames are between the caller and a warning, including those of threads.
 BETWEEN = {"concurrent", "joblib", "multiprocessing", "sklearn", "sktslib", "threading"}
 
 
 def warn(message, category=UserWarning):
-    """Warn, at the innermost line that is not between the caller and the package."""
-    # A thread knows nothing of who started it; the main thread waits within the caller's line.
+    """Warn, with the caller's innermost line as the location."""
+    # In a thread, use the main thread, which waits within the caller's line.
     waiting = sys._current_frames().get(threading.main_thread().ident)
     frame = _caller(sys._getframe(1)) or _caller(waiting)
     if frame is None:
@@ -67,14 +67,14 @@ def warn(message, category=UserWarning):
 
 
 def _caller(frame):
-    """Return the innermost frame of the caller's own code; None without one."""
+    """Return the innermost frame of the caller's own code, or None."""
     while frame is not None and frame.f_globals.get("__name__", "").partition(".")[0] in BETWEEN:
         frame = frame.f_back
     return frame
 
 
 def names_of(series):
-    """Return the names of the channels, all texts: the columns of a table, or the name of one of them; None without."""
+    """Return the names of the channels (columns of a table, or name of a single one) if all are texts, else None."""
     names = list(getattr(series, "columns", ())) or list(getattr(series, "channel_names", None) or ())
     if not names and hasattr(series, "index") and hasattr(series, "name"):
         names = [series.name]

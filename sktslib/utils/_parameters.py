@@ -1,7 +1,8 @@
-"""Parameters of objects: which there are, what is valid, and how they are read, set, copied and shown.
+"""Parameters of objects: their names, valid values, and how they are read, set, copied and shown.
 
-Objects that hold parameters alone, as metrics do, need no scikit-learn, which takes longer to import than all else that
-a distance needs. They keep to its contract: `get_params`, `set_params`, `clone`, nested keys such as ``metric__alpha``.
+Objects that only hold parameters, such as metrics, need no scikit-learn, whose import takes longer than everything else
+that a distance needs. They follow its contract: `get_params`, `set_params`, `clone`, nested keys such as
+``metric__alpha``.
 """
 
 from __future__ import annotations
@@ -21,11 +22,11 @@ from .validation import shown
 
 
 class InvalidParameterError(ValueError, TypeError):
-    """A parameter of the wrong type or out of its range."""
+    """Error for a parameter of the wrong type or out of range."""
 
 
 class RealNotInt(Real):
-    """Real numbers that are no integers, as a type of an `Interval`."""
+    """Real numbers that are not integers, as the type of an `Interval`."""
 
 
 RealNotInt.register(float)
@@ -33,12 +34,12 @@ RealNotInt.register(float)
 
 @dataclass(frozen=True, eq=False)
 class Interval:
-    """Numbers of a type between two bounds; None: no bound."""
+    """Numbers of a type between two bounds; None means no bound."""
 
     type: type  # Integral, Real or RealNotInt
     left: float | None
     right: float | None
-    closed: str  # "left", "right", "both" or "neither": the bounds that are valid
+    closed: str  # "left", "right", "both" or "neither": which bounds are included
 
     def allows(self, value):
         """Return whether a value is valid."""
@@ -59,7 +60,7 @@ class Interval:
 
 @dataclass(frozen=True, eq=False)
 class StrOptions:
-    """A set of texts."""
+    """A set of valid texts."""
 
     options: set
 
@@ -78,7 +79,7 @@ def _is_array(value):
 
 
 BOOL = bool | np.bool_
-# Rules that have a name: several that are valid, and their text.
+# Rules with names: each stands for several rules, with a text for messages.
 NAMED = {
     "array-like": (_is_array, "an array-like"),
     "boolean": (lambda value: isinstance(value, BOOL), "an instance of 'bool' or an instance of 'numpy.bool'"),
@@ -106,7 +107,7 @@ def _text_of(rule):
 
 JOBS = [Interval(Integral, None, -1, closed="right"), Interval(Integral, 1, None, closed="left"), None]
 SEED = [Interval(Integral, 0, 2**32 - 1, closed="both"), np.random.RandomState, None]
-# What None means where a parameter may be None, for messages about other values.
+# Meaning of None for parameters that may be None, for messages about other values.
 NONE = {
     "beta": "2 (1 - r)",
     "dist": "the cost of the metric",
@@ -126,7 +127,7 @@ NONE = {
 
 
 class Parameters:
-    """Base class of objects with parameters, which are those of their `__init__`."""
+    """Base class of objects whose parameters are the arguments of their `__init__`."""
 
     @classmethod
     @functools.cache
@@ -197,11 +198,11 @@ class Parameters:
             getattr(self, name).set_params(**keys)
         return self
 
-    # Classes of objects that a parameter may be, by its name; a short form stands for one of them.
+    # Classes of objects that a parameter may be, by its name; short forms stand for one of them.
     _parameter_objects = {}
 
     def _object_of(self, name, short, keys):
-        """Return the object that a short form becomes where parameters of it are set."""
+        """Return the object that replaces a short form when its parameters are set by nested keys."""
         owners = [cls for cls in self._parameter_objects[name] if set(keys) <= set(cls._get_param_names())]
         made = [cls._of_short_form(short, **keys) for cls in owners]
         made = [one for one in made if one is not None]
@@ -221,20 +222,20 @@ class Parameters:
         )
 
     def _validate(self):
-        """Refuse parameters that are out of their range."""
+        """Refuse parameters that are out of range."""
         validate_parameter_constraints(self._parameter_constraints, self.get_params(deep=False), type(self).__name__)
 
 
 class ParameterHolder(Parameters):
-    """Base class of objects that hold parameters and are nobody's estimator."""
+    """Base class of objects that hold parameters and are no estimators."""
 
-    _short_forms = (None,)  # of a parameter: those that stand for an object of the class
+    _short_forms = (None,)  # values of a parameter that stand for an object of this class
 
     @classmethod
     def _of_short_form(cls, short, **params):
-        """Return the object that a short form, a name or None, becomes with a parameter set; None if it is of another.
+        """Return the object for a short form (a name or None) with further parameters; None if of another class.
 
-        Parameters that the short form does not say have their defaults.
+        Parameters that are not given have their defaults.
         """
         return cls(**params) if isinstance(short, str | None) and short in cls._short_forms else None
 
@@ -261,10 +262,10 @@ _valid = {}
 
 
 def validate_parameter_constraints(constraints, params, caller):
-    """Refuse parameters that are not valid, truth values where numbers are meant among them; take fractions.
+    """Refuse invalid parameters, including booleans in place of numbers; fractions are valid numbers.
 
-    Integers must fit into the types of compiled code. What was valid before, as in every call of a loop, is not looked
-    at again, which would take as long as a short search.
+    Integers must fit into the types of compiled code. Values that were valid before are not checked again, because in a
+    loop that would take as long as a short search.
     """
     keys = {name: (id(constraints), name, type(v), v) for name, v in params.items() if v is None or type(v) in PLAIN}
     params = {name: value for name, value in params.items() if name not in keys or keys[name] not in _valid}
@@ -289,11 +290,11 @@ def validate_parameter_constraints(constraints, params, caller):
                 )
     if len(_valid) >= 1000:
         _valid.clear()
-    _valid.update((keys[name], constraints) for name in params if name in keys)  # kept, so that no other has its id
+    _valid.update((keys[name], constraints) for name in params if name in keys)  # references keep the ids unique
 
 
 def _way_out(name, value, rules):
-    """Return the nearest valid value, and what None means; sentences for the end of a message."""
+    """Return sentences for the end of a message: the nearest valid value, and what None means."""
     none = isinstance(rules, list) and any(rule is None for rule in rules)
     means = f" None means: {NONE[name]}." if none and name in NONE else ""
     if none and isinstance(value, str) and value.lower() in NOTHING:
@@ -303,13 +304,13 @@ def _way_out(name, value, rules):
 
 
 def _is_valid(value, rules):
-    """Return whether one of some rules allows a value."""
+    """Return whether any of the rules allows a value."""
     numeric = any(isinstance(rule, Interval) or rule in (Integral, Real) for rule in rules)
     if isinstance(value, bool | np.bool_) and numeric and "boolean" not in rules:
-        return False  # True is an integer to Python
+        return False  # although True is an integer in Python
     if isinstance(value, Real) and not isinstance(value, int | float | np.integer):
         try:
-            value = float(value)  # numpy cannot tell of a fraction whether it is NaN
+            value = float(value)  # numpy cannot check whether a fraction is NaN
         except OverflowError:
             return False
     return any(_allows(rule, value) for rule in rules)

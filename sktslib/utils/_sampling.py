@@ -8,17 +8,17 @@ import numpy as np
 from ._names import warn
 from .validation import check_number, refused, shown
 
-ROUNDING = 4 * np.finfo(float).eps  # of a time, which a step of times may be wrong by
-APART = 1.1  # ratio of two sampling intervals from which on they differ
-LONG = 10  # usual intervals: a longer one is a hole
-UNEVEN = 0.05  # share of intervals that are half as long again as usual, or half as long, or more so
-PLACES = 9  # decimal places that times may be rounded to, from that of `max_gap` on
-GIVEN = 1e-3  # of a tenth of a place, up to which `max_gap` is given to it
-FEW = 16  # intervals that tell nothing of how even they are
+ROUNDING = 4 * np.finfo(float).eps  # rounding error of a time step, relative to the times
+APART = 1.1  # ratio from which two sampling intervals count as different
+LONG = 10  # a longer step, in usual steps, is reported as a hole
+UNEVEN = 0.05  # times are uneven if more than this share of steps differs from the usual one by more than half of it
+PLACES = 9  # decimal places after that of `max_gap` to which times may be rounded
+GIVEN = 1e-3  # tolerance, in tenths of a place, for whether `max_gap` is given to that place
+FEW = 16  # with fewer steps, evenness is not judged
 
 
 def seconds_of(duration):
-    """Return the seconds of a duration; NaN of numpy's months and years, which differ in length."""
+    """Return the seconds in a duration; NaN for numpy's months and years, whose lengths vary."""
     if isinstance(duration, timedelta):
         return duration.total_seconds()
     months = np.datetime_data(duration)[0] in ("Y", "M")
@@ -26,7 +26,7 @@ def seconds_of(duration):
 
 
 def gap_of(max_gap, owner):
-    """`max_gap` as kernels count times, datetimes in seconds; None stays None."""
+    """Return `max_gap` as kernels count times, in seconds for datetimes; None stays None."""
     if max_gap is None:
         return None
     if isinstance(max_gap, timedelta | np.timedelta64):
@@ -41,7 +41,7 @@ def gap_of(max_gap, owner):
 
 
 def check_gap(max_gap, times, dated, name, owner):
-    """Refuse a `max_gap` that cannot be compared with the steps of the times, where there are any."""
+    """Refuse a `max_gap` that cannot be compared with the steps of the given times."""
     if max_gap is None:
         return
     if times is None:
@@ -55,9 +55,9 @@ def check_gap(max_gap, times, dated, name, owner):
 
 
 def holes(ty, max_gap):
-    """Return samples before which the times (n,) step by more than `max_gap`, roundings of the times aside.
+    """Return the samples before which times (n,) step by more than `max_gap`, with a tolerance for rounding.
 
-    Datetimes, which are not rounded, and a `max_gap` of their own kind serve as well.
+    Times and `max_gap` may also be datetimes and a duration, which need no tolerance.
     """
     if ty is None or max_gap is None:
         return np.empty(0, np.int64)
@@ -67,10 +67,11 @@ def holes(ty, max_gap):
 
 
 def are_longer(step, size, max_gap):
-    """Return whether steps of times of such sizes are longer than `max_gap`, the roundings of floats aside.
+    """Return whether time steps are longer than `max_gap`; `size` is the size of the times, for the rounding of floats.
 
-    Times may be rounded to a decimal place, too: a step that is `max_gap` rounded up to a place is no gap, if `max_gap`
-    has two units of that place at least and is not given to a tenth of it. That depends on no other step.
+    Times may also be rounded to a decimal place. A step equal to `max_gap` rounded up to that place is no gap, if
+    `max_gap` is at least two units of the place and is not itself given to a tenth of it. This depends on no other
+    step.
     """
     longer = step > max_gap + ROUNDING * size
     if np.any(longer):
@@ -84,11 +85,9 @@ def are_longer(step, size, max_gap):
 
 # ----------------------------------------------------------------------------------------------- the ends of ranges
 def edges(start, end, max_gap=None):
-    """Return the samples whose times say when ranges (r,) start and end, (2, r).
+    """Return the samples whose times are those of the starts and ends of ranges (r,), as an array (2, r).
 
-    With `max_gap` the last two samples of each range follow, (4, r).
-
-    Of a range of one sample these are the same.
+    With `max_gap` the last two samples of each range follow, (4, r); for a range with one sample, they are the same.
     """
     if max_gap is None:
         return np.array([start, end])
@@ -96,19 +95,19 @@ def edges(start, end, max_gap=None):
 
 
 def end_times(end, last, before, max_gap):
-    """Return the times of ends, from those of the samples there and of the last two.
+    """Return the times of ends, given those of the samples there and of the last two samples.
 
-    Before a gap an end is one last step behind the last sample.
+    Before a gap, the end is one time step after the last sample.
     """
     size = np.abs(end) if end.dtype.kind in "iuf" else 0.0
     across = are_longer(numbers_of(end - last), size, max_gap)
-    if hasattr(end, "where"):  # of pandas
+    if hasattr(end, "where"):  # pandas
         return end.where(~across, last + (last - before))
     return np.where(across, last + (last - before), end)
 
 
 def numbers_of(steps):
-    """Return the steps of times as floats, those of datetimes in seconds."""
+    """Return time steps as floats, in seconds for datetimes."""
     if steps.dtype == object:
         return np.array([getattr(step, "total_seconds", lambda step=step: step)() for step in steps], float)
     return np.asarray(steps / np.timedelta64(1, "s") if steps.dtype.kind == "m" else steps, float)
@@ -118,7 +117,7 @@ def numbers_of(steps):
 def interval(t):
     """Return the usual step of times (n,): the mean of the steps that are no gaps; None for fewer than two times.
 
-    Not their median: that of rounded times is one of two neighboring values.
+    It is not the median, because the median of rounded times is one of two neighboring values.
     """
     if t is None or len(t) < 2:
         return None
@@ -130,7 +129,7 @@ def _usual(step):
 
 
 def unevenness(step):
-    """Return what is wrong with steps of times: "holes" if some are far longer than usual, "uneven", or None."""
+    """Return what is wrong with time steps: "holes" if some are much longer than usual, "uneven", or None."""
     usual = _usual(step)
     if step.max() > LONG * usual:
         return "holes"
@@ -138,9 +137,9 @@ def unevenness(step):
 
 
 def notice_sampling(ty, intervals, max_gap):
-    """Warn, once, of times whose steps are not those of a query, which are `intervals`, or are very uneven.
+    """Warn once if times have other steps than the queries' (`intervals`), or very uneven ones.
 
-    With `max_gap` the user knows of long ones.
+    With `max_gap`, the user knows of long steps.
     """
     if len(ty) < 2:
         return

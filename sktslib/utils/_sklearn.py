@@ -1,4 +1,4 @@
-"""scikit-learn's private helpers: this module alone imports them, so an upgrade is mended in one place."""
+"""scikit-learn's private helpers: no other module imports them, so that an upgrade affects one place."""
 
 from __future__ import annotations
 
@@ -15,9 +15,10 @@ __all__ = ["Estimator", "check_columns", "check_fitted", "in_container", "names_
 
 
 class Estimator(Parameters, BaseEstimator):
-    """scikit-learn's base class, but a class's parameters are looked up once: every call would take longer for that.
+    """scikit-learn's base class with cached parameter names, because looking them up would slow down every call.
 
-    Constraints of parameters are added to those of the bases. None takes one away, of what is no parameter of a class.
+    Constraints of parameters are merged with those of the base classes; None removes the constraint of a parameter that
+    a class does not have.
     """
 
     def __init_subclass__(cls, **keywords):
@@ -36,13 +37,13 @@ class Estimator(Parameters, BaseEstimator):
 
 
 def check_fitted(estimator):
-    """Refuse an estimator that is not fitted; scikit-learn's check takes as long as a short search."""
+    """Refuse an estimator that is not fitted; scikit-learn's own check takes as long as a short search."""
     if "metric_" not in vars(estimator):
         check_is_fitted(estimator)
 
 
 def check_columns(estimator, X, *, reset):
-    """Take the names of the columns, or refuse others than the fitted ones, with the nearest of those that miss."""
+    """Store the names of the columns (`reset`), or refuse names other than the fitted ones, with a suggestion."""
     try:
         validate_data(estimator, X, skip_check_array=True, reset=reset)
     except ValueError as error:
@@ -55,7 +56,7 @@ def check_columns(estimator, X, *, reset):
 
 
 def warn_of_names(estimator, names):
-    """Warn, in scikit-learn's words, of nameless columns where the fitted ones had names."""
+    """Warn, in scikit-learn's words, of columns without names if the fitted ones had names."""
     warn(
         f"X does not have valid feature names, but {type(estimator).__name__} was fitted with feature names. Its "
         f"columns are taken for {shown(list(names))}, in this order; pass a table with these columns to be sure."
@@ -63,12 +64,12 @@ def warn_of_names(estimator, names):
 
 
 def in_container(estimator, values, X):
-    """Return a transformer's values for `X` in the container that its `set_output` asks for, without a `transform`."""
+    """Return values in the container that the estimator's `set_output` asks for, if it has no `transform`."""
     return _wrap_data_with_container("transform", values, X, estimator)
 
 
 def with_index(estimator, values, index):
-    """Return a transformer's values as a table with its own index, if there is one and `set_output` asks for pandas."""
+    """Return values as a table with this index, if there is one and `set_output` asks for pandas."""
     if index is None or _get_output_config("transform", estimator)["dense"] != "pandas":
         return values
     import pandas as pd
@@ -77,5 +78,5 @@ def with_index(estimator, values, index):
 
 
 def names_out(estimator, names):
-    """Return the names of columns that have names of their own, where scikit-learn would make them of numbers."""
+    """Return names of output columns that contain the given names, in place of scikit-learn's numbers."""
     return np.array([f"{type(estimator).__name__.lower()}_{name}" for name in names], dtype=object)

@@ -1,7 +1,7 @@
 """Conversion of times: datetimes with and without a zone, durations, text, periods, and the index of a table.
 
-The module also holds types of arguments, for annotations, and selects the entries of a result by a number, a slice, a
-mask or a list of numbers, in order.
+The module also holds types for annotations, and selects the entries of a result by a number, a slice, a mask or a list
+of numbers.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from ._conversion import n_samples, ragged, refused, shown
 from ._names import warn
 
 ISO = re.compile(r"\s*\d{4}-\d\d")
-# Dates and clock times of other spellings: 27.10.2024, 10/27/24, 00:01:40, 27-Oct-2024, Oct 27, 2024, 20241027 10:00.
+# Dates and clock times in other formats: 27.10.2024, 10/27/24, 00:01:40, 27-Oct-2024, Oct 27, 2024, 20241027 10:00.
 MONTH = "(jan|feb|mar|apr|may|mai|jun|jul|aug|sep|oct|okt|nov|dec|dez)[a-z]*"
 OTHER = re.compile(
     r"(?i)\s*(\d{1,2}([./-])\d{1,2}\2(\d{4}|\d\d)|\d{4}([./])\d{1,2}\4\d{1,2}|\d+:\d\d(:\d\d)?|\d{8}(?=[ T]\d\d)"
@@ -28,10 +28,10 @@ OTHER = re.compile(
 )
 ZONE = re.compile(r"[T ]\d.*?([Zz]|[+-]\d\d(?::?\d\d)?)\s*$")
 NAME = re.compile(r"(?i)(time.*|t|date.*|.*timestamp|zeit.*|uhrzeit|datum|seconds?|secs?|elapsed.*)(\s*[(\[].*)?")
-EVEN = 0.5  # steps that rounded times may lie beside even ones
-STRAIGHT = 0.0025  # of their range, too: a short piece of a smooth curve is nearly straight
-FEW = 30  # fewer samples may well increase evenly by chance
-HEAD = 1000  # samples that tell of nearly every channel that it holds no times
+EVEN = 0.5  # largest distance, in steps, of rounded times from evenly spaced ones
+STRAIGHT = 0.0025  # the same as a share of their range, because a short piece of a smooth curve is nearly straight
+FEW = 30  # fewer samples may increase evenly by chance
+HEAD = 1000  # number of samples that exclude nearly every channel without times
 
 
 @dataclass(frozen=True)
@@ -75,15 +75,15 @@ class Sampling:
         samples, rate, first = np.atleast_1d(samples), float(self.rate), given_times([self.start], "start")
         if first.dtype.kind in "iuf":
             return float(first[0]) + samples / rate
-        if first.dtype.kind == "O":  # datetime objects
+        if first.dtype.kind == "O":  # datetime objects of Python
             first = np.array(first, "datetime64[ns]")
-        seconds, rest = np.divmod(samples, rate)  # apart, so that no nanosecond is lost after days
+        seconds, rest = np.divmod(samples, rate)  # separately, so that no nanosecond is lost after days
         steps = seconds.astype("timedelta64[s]") + np.rint(rest / rate * 1e9).astype("timedelta64[ns]")
         return first[0] + steps if isinstance(first, np.ndarray) else first[:1].as_unit("ns").repeat(len(steps)) + steps
 
 
 class EvenTimes:
-    """Times of `n` samples by a `Sampling`, made where they are sliced."""
+    """Times of `n` samples by a `Sampling`, computed when they are sliced."""
 
     ndim = 1
 
@@ -101,24 +101,24 @@ class EvenTimes:
 
 
 class ColumnOfTimes(UserWarning):
-    """Warning of times that are compared as a channel."""
+    """Warning that times are probably compared as a channel."""
 
 
 def given_times(times, name):
-    """Return the times as an array; a pandas DatetimeIndex where they have a zone, which numpy's datetimes do not know.
+    """Return the times as an array, or as a pandas DatetimeIndex if they have a zone, which numpy does not support.
 
-    Text of ISO 8601 and periods become datetimes, a period its start.
+    Text in ISO 8601 and periods become datetimes; a period becomes its start.
     """
     if isinstance(times, EvenTimes):
         return times
     dtype = getattr(times, "dtype", None)
-    zone = getattr(dtype, "time_zone", None)  # of polars
+    zone = getattr(dtype, "time_zone", None)  # polars
     if zone is not None:
         import pandas as pd
 
         return pd.DatetimeIndex(np.asarray(times)).tz_localize("UTC").tz_convert(zone)
     kind = getattr(dtype, "kind", None)
-    if kind in ("M", "m") and not isinstance(dtype, np.dtype):  # of pandas, with a zone, or of pyarrow
+    if kind in ("M", "m") and not isinstance(dtype, np.dtype):  # pandas with a zone, or pyarrow
         import pandas as pd
 
         index = (pd.DatetimeIndex if kind == "M" else pd.TimedeltaIndex)(times)
@@ -140,7 +140,7 @@ def given_times(times, name):
 
 
 def _of_months(given, name):
-    """Return the datetimes of months and years; durations of these differ in length."""
+    """Return datetimes given in months or years; refuse durations in these units, whose lengths vary."""
     if given.dtype.kind == "M":
         return given.astype("datetime64[s]")
     rule, out = "be durations of a fixed length", f"Give datetimes, for example numpy.datetime64('2024-01') + {name}."
@@ -157,15 +157,15 @@ def _as_index(dates):
 
 
 def _of_aware(given):
-    """Return the datetimes of datetime objects with a zone, in UTC where they have several.
+    """Return datetime objects with a zone as an index, in UTC if they have several zones.
 
-    Python compares and subtracts the wall clocks of objects of one zone, which may have been set back in between.
+    Python compares and subtracts wall clocks of objects in one zone, even if the clock was set back in between.
     """
     import pandas as pd
 
     known = [v for v in given.flat if v is not None and v == v]
     if given.ndim != 1 or any(getattr(v, "tzinfo", None) is None for v in known):
-        return given  # as_times says what is wrong
+        return given  # as_times raises an error that says what is wrong
     zone = known[0].tzinfo if len({str(v.tzinfo) for v in known}) == 1 else "UTC"
     return pd.to_datetime(given, utc=True).tz_convert(zone)
 
@@ -180,7 +180,7 @@ def _of_periods(given, name):
 
 
 def _of_text(given, name):
-    """Return the datetimes of text, in the zone that it names, or in UTC where it names several."""
+    """Return texts as datetimes in the zone that they name, or in UTC if they name several."""
     import pandas as pd
 
     found, zones = None, set()
@@ -203,7 +203,7 @@ def _of_text(given, name):
 
 
 def as_dates(times):
-    """Return the times as an array, datetimes with a time zone as numpy's, which know none."""
+    """Return the times as an array; datetimes with a zone lose it, as numpy does not support zones."""
     dtype = getattr(times, "dtype", None)
     if getattr(dtype, "tz", None) is not None:
         return np.asarray(times, f"datetime64[{dtype.unit}]")
@@ -211,7 +211,7 @@ def as_dates(times):
 
 
 def is_datetime(times):
-    """Return whether times, as `given_times` returns them, are dates or durations, and not numbers; False for None."""
+    """Return whether times, as `given_times` returns them, are dates or durations, not numbers; False for None."""
     if times is None:
         return False
     kind = times.dtype.kind
@@ -220,11 +220,10 @@ def is_datetime(times):
 
 # ------------------------------------------------------------------------------------------------- index of a table
 def times_of(X, times, first=0):
-    """Return the caller's times: those given, or the index of a pandas object where it holds times; else None.
+    """Return the given times, or those in the index of a pandas object; None if it holds no times.
 
-    Those of a `Sampling` count from the `first` sample.
-
-    Times are datetimes, durations, periods, text of ISO 8601, and floats that increase. Integers number the rows.
+    A `Sampling` counts from sample `first`. Times are datetimes, durations, periods, text in ISO 8601, or increasing
+    floats. Integers count as row numbers.
     """
     if isinstance(times, Sampling):
         return times.at(np.arange(first, first + n_samples(X)))
@@ -232,7 +231,7 @@ def times_of(X, times, first=0):
         return given_times(times, "times")
     index = index_of(X)
     numbered = getattr(getattr(index, "dtype", None), "kind", None) in ("i", "u")
-    # Rows that are numbered, but not in order, are no recording. Numbers that repeat are of tables put together.
+    # Unique row numbers out of order are no recording. Repeated numbers come from concatenated tables.
     if numbered and not index.is_monotonic_increasing and index.is_unique:
         rows = np.asarray(index)
         k = int(np.argmin(rows[1:] > rows[:-1]))
@@ -244,7 +243,7 @@ def times_of(X, times, first=0):
 
 
 def index_of(X):
-    """Return the index of a pandas object, or that of the first dimension of an xarray object; else None."""
+    """Return the index of a pandas object, or of the first dimension of an xarray object; else None."""
     dims = getattr(X, "dims", None)
     if isinstance(dims, tuple) and dims and hasattr(X, "indexes"):
         return X.indexes.get(dims[0])
@@ -252,7 +251,7 @@ def index_of(X):
 
 
 def index_times(index, name="X.index"):
-    """Return the times that an index of a pandas object holds; else None, as for integers."""
+    """Return the times in the index of a pandas object; None if it holds others, such as integers."""
     kind = getattr(getattr(index, "dtype", None), "kind", None)
     if kind in ("M", "m"):
         return given_times(index, name)
@@ -267,7 +266,7 @@ def index_times(index, name="X.index"):
 
 
 def time_name(X, times):
-    """Return the name of the caller's times, taken from a Series or from the index of a table; None without one."""
+    """Return the name of the times, from a Series or from the index of a table; None without a name."""
     name = getattr(index_of(X) if times is None else times, "name", None)
     return name if isinstance(name, str) and name else None
 
@@ -282,7 +281,7 @@ def _increases(index):
 
 
 def notice_index(X, times, name="X"):
-    """Warn of an index of floats that are no times, and of one with levels that may number recordings."""
+    """Warn of an index of floats that are no times, and of an index whose levels may number recordings."""
     index = index_of(X)
     if times is not None:
         return
@@ -303,10 +302,10 @@ def notice_index(X, times, name="X"):
 
 # --------------------------------------------------------------------------------------------- times among the channels
 def column_of_times(a, names):
-    """Return the number of a column of `a` (n, channels) that holds times, as far as that shows; else None.
+    """Return the number of a column of `a` (n, channels) that probably holds times; else None.
 
-    It has a name of times and never falls, or it increases always, and evenly at first. Where all channels do, they are
-    no times.
+    Such a column either has a name of times and never falls, or it always increases, and evenly at first. If all
+    channels do so, they are no times.
     """
     if a.ndim != 2 or a.shape[1] < 2 or len(a) < 2:
         return None
@@ -323,7 +322,7 @@ def _rises(column):
 
 
 def _is_even(column):
-    """Return whether a column follows a straight line that increases, but for roundings."""
+    """Return whether a column follows an increasing straight line, apart from rounding."""
     line, step = np.linspace(column[0], column[-1], len(column), retstep=True)
     return len(column) >= FEW and bool(
         step > 0 and (np.abs(column - line) <= min(EVEN, STRAIGHT * len(column)) * step).all()
@@ -331,7 +330,7 @@ def _is_even(column):
 
 
 def notice_column(X, a, name="X", times="times"):
-    """Warn of times that are compared as a channel of `X`, which is `a` as an array."""
+    """Warn if times are probably compared as a channel of `X`, given as the array `a`."""
     columns = getattr(X, "columns", None)
     k = column_of_times(a, () if columns is None else columns)
     if k is None:
@@ -348,20 +347,20 @@ def notice_column(X, a, name="X", times="times"):
     )
 
 
-# A recording or a collection: an array or a table, or a list of them of any lengths.
+# One recording or a collection: an array or a table, or a list of these with any lengths.
 Sequences: TypeAlias = ArrayLike | Sequence[ArrayLike]
-# A query, or several, which may have names.
+# One query, or several, which may have names.
 Queries: TypeAlias = ArrayLike | Sequence[ArrayLike] | Mapping[Any, ArrayLike]
-# Times of samples, numbers or datetimes; of several series a list.
+# Times of samples, numbers or datetimes; for several series a list.
 Times: TypeAlias = ArrayLike | Sampling | Sequence[ArrayLike | None] | Mapping[Any, ArrayLike]
 # A distance: its name, a metric object or a function of two series.
 MetricLike: TypeAlias = str | Callable[..., Any]
 
 
 def as_position(k, n, what, name="'k'"):
-    """Return the number of one of n entries, from 0; negative ones count from the end.
+    """Return the index of one of n entries from 0; negative indices count from the end.
 
-    `what` is what one entry and several are called, `name` what the caller gave, for messages.
+    `what` holds the singular and plural names of an entry, `name` the name of the argument, for messages.
     """
     one, several = what
     if not isinstance(k, Integral) or isinstance(k, bool):
@@ -375,7 +374,7 @@ def as_position(k, n, what, name="'k'"):
 
 
 def as_positions(key, n, what):
-    """Return the numbers of those of n entries that a slice, a mask or a list of numbers selects, an array of int."""
+    """Return the indices of entries that a slice, a mask or a list of numbers selects from n, as an array of int."""
     several = what[1]
     if isinstance(key, slice):
         return np.arange(n)[key]
@@ -399,9 +398,9 @@ def as_positions(key, n, what):
 
 
 def order(keys, reverse):
-    """Return the numbers of entries in the order of keys, the last key first.
+    """Return the indices that sort entries by several keys; the last key is the primary one.
 
-    In reverse order, equal entries keep their order as well.
+    In reverse order, equal entries keep their order, too.
     """
     if reverse:
         return len(keys[0]) - 1 - np.lexsort([key[::-1] for key in keys])[::-1]
@@ -409,7 +408,7 @@ def order(keys, reverse):
 
 
 def distinct(values):
-    """Return the distinct values, ascending; texts follow numbers, and others that do not compare count as texts."""
+    """Return the distinct values, ascending: numbers, then texts; values that cannot be compared count as texts."""
     every = {*values}
     try:
         return sorted(every, key=lambda value: (isinstance(value, str), value))

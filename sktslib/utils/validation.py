@@ -1,7 +1,7 @@
 """Input validation of arrays, times, weights and numbers, including the size of values that can be squared.
 
-Code called after it may trust its input: float64, C-contiguous, writable, finite, series as `(channels, length)`.
-What needs no conversion is passed on as it is, so nothing validated may write into its input.
+Code that gets validated input may rely on it: float64, C-contiguous, writable, finite, series as `(channels, length)`.
+Input that needs no conversion is not copied, so this code must not write to it.
 """
 
 from datetime import date, timedelta
@@ -13,26 +13,26 @@ from ._conversion import converted, place, refused, shown
 from ._names import did_you_mean
 from ._times import Sampling, as_dates, given_times
 
-# Largest size of a value, for which the squares of differences and sums of them are finite, and its square.
+# Largest absolute value, for which squares of differences and their sums are finite; and its square.
 LARGEST, LARGEST_SQUARE = 1e140, 1e280
-# From so many numbers on libraries of linear algebra start threads, which wait in a loop and take the time of others.
+# From this size on, linear algebra libraries start threads, which wait in a loop and take time from others.
 MANY_NUMBERS = 10_000
 
 
 def sum_of_squares(a):
-    """Return the sum of squares of an array, without memory or warnings."""
+    """Return the sum of squares of an array without a temporary array or warnings."""
     axes = list(range(a.ndim))
     return np.vdot(a, a) if a.size < MANY_NUMBERS else np.einsum(a, axes, a, axes, [])
 
 
 FLOAT = np.dtype(np.float64)
-SET_BACK = 7200.0  # seconds: no clock is set back by more at the end of summer
+SET_BACK = 7200.0  # seconds; at the end of summer time no clock is set back by more
 
 
 def unknown_name(what, given, valid, owner="", aliases=None):
-    """Return a ValueError that lists the valid names and, for a string, the nearest one.
+    """Return a ValueError that lists the valid names and, for a string, suggests the nearest one.
 
-    `aliases` are valid, too, but not listed: a dictionary of what to call them.
+    `aliases` are valid but not listed: a dictionary from aliases to what is suggested for them.
     """
     valid = sorted(valid, key=str)
     hint = did_you_mean(given, {**(aliases or {}), **{name: name for name in valid}})
@@ -43,20 +43,20 @@ def unknown_name(what, given, valid, owner="", aliases=None):
 def check_names(names, valid, what, owner=""):
     """Refuse names that are not among the valid ones."""
     for name in names:
-        if name not in tuple(valid):  # of a tuple, since a wrong name may have no hash
+        if name not in tuple(valid):  # a tuple, because a wrong name may not be hashable
             raise unknown_name(what, name, valid, owner)
 
 
 # ------------------------------------------------------------------------------------------------------------ numbers
 def check_number(value, name, *, low=-np.inf, high=np.inf, open_low=False, owner="", integer=False):
-    """Return a finite real number of the range, or raise an error that names parameter, rule and value."""
+    """Return a finite real number within the range, or raise an error with parameter, rule and value."""
     is_number = isinstance(value, Integral if integer else Real) and not isinstance(value, bool | np.bool_)
     too_large = ""
     try:
         number = (int(value) if integer else float(value)) if is_number else np.nan
     except OverflowError:
         number, too_large = np.nan, " It does not fit into float64." if low <= value <= high else ""
-    # NaN fails every comparison.
+    # Every comparison with NaN is False.
     if low <= number <= high and not (open_low and number == low) and number not in (np.inf, -np.inf):
         return number
     numbers = "an integer" if integer else "a real number"
@@ -68,7 +68,7 @@ def check_number(value, name, *, low=-np.inf, high=np.inf, open_low=False, owner
 
 
 def check_flag(value, name, owner=""):
-    """Return a truth value as a bool; other values are errors, for "no" would count as true."""
+    """Return a boolean; other values are errors, because "no" would count as true."""
     if not isinstance(value, bool | np.bool_):
         rule, got = "be True or False", shown(value)
         raise refused(f"The {name!r} parameter{' of ' + owner if owner else ''}", rule, got, error=TypeError)
@@ -76,20 +76,20 @@ def check_flag(value, name, owner=""):
 
 
 def check_verbose(value, owner=""):
-    """Return how much is to be told, an integer of at least 0; True is 1."""
+    """Return the verbosity, an integer of at least 0; True means 1."""
     value = int(value) if isinstance(value, bool | np.bool_) else value
     return check_number(value, "verbose", low=0, owner=owner, integer=True)
 
 
 def check_count(value, name, *, low=1, none=False, owner=""):
-    """Return an integer of at least `low` (or None where that is allowed)."""
+    """Return an integer of at least `low`, or None if that is allowed (`none`)."""
     return None if none and value is None else check_number(value, name, low=low, owner=owner, integer=True)
 
 
 def plain_count(value):
-    """Return a valid count as compiled code takes it; None stays None.
+    """Return a valid count in the range of compiled code; None stays None.
 
-    No count above the number of points of a series matters.
+    Larger counts have the same effect, because they exceed the number of points of any series.
     """
     return None if value is None else min(int(value), 2**48)
 
@@ -98,17 +98,17 @@ def plain_count(value):
 def as_floats(values, name, *, strided=False):
     """Convert real numbers of any type to a float64 array; refuse complex numbers, strings, dates and ragged lists.
 
-    With `strided` its memory may be laid out in any way, and read-only.
+    With `strided`, the array may have any memory layout and be read-only.
     """
     a = values
     if type(a) is not np.ndarray or a.dtype != FLOAT:
         a = converted(values, name)
-    # Strided and read-only arrays are other types to a compiled kernel.
+    # Strided and read-only arrays would be further types for compiled kernels.
     return a if strided or a.flags.carray else np.array(a, np.float64, order="C")
 
 
 def as_indices(values, name):
-    """Return sample indices as int64, so small that float64 holds them, and int64 sums of them."""
+    """Return sample indices as int64, small enough that floats are exact and sums do not overflow."""
     a = as_floats(values, name)
     wrong = ~((np.floor(a) == a) & (np.abs(a) < 2**53))
     if wrong.any():
@@ -121,10 +121,10 @@ def as_indices(values, name):
 def refuse_missing(
     a, name, way_out="Cut the series there, or fill the gaps, for example with numpy.interp.", missing=None, padded=None
 ):
-    """Raise an error that says how many values are NaN or infinite and where the first one is (axis 0 is time).
+    """Refuse NaN and infinite values with an error that counts them and gives the index of the first (axis 0 is time).
 
-    NaN behind all points of a series, whose time is the axis `padded`, have a way out of their own. With `missing` NaN
-    may pass; False means that the caller could have said so by `nan_policy`, None that nobody can.
+    NaN after the last point of a series, along the time axis `padded`, get advice of their own. With `missing`, NaN are
+    valid; False means that the caller has a parameter `nan_policy` to allow them, None that it has no such parameter.
     """
     if sum_of_squares(a) < LARGEST_SQUARE:
         return
@@ -141,7 +141,7 @@ def refuse_missing(
     counts = {"NaN": 0 if missing else np.isnan(a).sum(), "infinite": np.isinf(a).sum()}
     if counts["NaN"] and not counts["infinite"] and padded is not None:
         gaps = np.isnan(np.moveaxis(a, padded, 0))
-        if (gaps[1:] >= gaps[:-1]).all() and not gaps[0].any():  # they follow the other values alone
+        if (gaps[1:] >= gaps[:-1]).all() and not gaps[0].any():  # all NaN follow the other values
             way_out = (
                 "Where NaN pads shorter series, give a list of arrays of their own lengths, x[~numpy.isnan(x)], or "
                 "with channels x[~numpy.isnan(x).any(axis=1)]."
@@ -183,7 +183,7 @@ def as_series(
         C-contiguous and writable. Shares memory with `values` where no conversion was needed.
     """
     if type(values) is np.ndarray and values.ndim == 1 and values.dtype is FLOAT and values.flags.carray:
-        # Most series are of this kind. NaN fails the comparison.
+        # Fast path for most series; the comparison is False for NaN.
         if 0 < values.size < MANY_NUMBERS and np.vdot(values, values) < LARGEST_SQUARE and channels in (None, 1):
             return values[np.newaxis]
     a = as_points(values, name)
@@ -197,7 +197,7 @@ def as_series(
 
 
 def as_points(values, name, *, strided=False):
-    """Return a series as floats, of the shape (length,) or (length, channels) that it has."""
+    """Return a series as floats in its own shape, (length,) or (length, channels)."""
     a = as_floats(values, name, strided=strided)
     if a.ndim not in (1, 2):
         hint = (
@@ -212,7 +212,7 @@ def as_points(values, name, *, strided=False):
 
 
 def refuse_empty(a, name):
-    """Raise an error in scikit-learn's words, which its own checks look for."""
+    """Refuse empty input with an error in scikit-learn's words, which its estimator checks look for."""
     if a.size == 0:
         got = f"0 {'feature' if len(a) else 'sample'}(s) (shape={a.shape})"
         raise ValueError(f"{name!r} must hold at least one point. Got {got} while a minimum of 1 is required.")
@@ -230,9 +230,9 @@ def _other_channels(shape, name, channels, like, channels_first):
 
 
 def as_weight(weight, m, channels, *, name="weight"):
-    """Return the relative weights `(channels, m)` of a query, or None where all are equal.
+    """Return the relative weights `(channels, m)` of a query, or None if all are equal.
 
-    Weights are divided by their largest value, so equal weights are no weights.
+    Weights are divided by the largest one, so equal weights are the same as no weights.
     """
     if weight is None:
         return None
@@ -252,7 +252,7 @@ def as_weight(weight, m, channels, *, name="weight"):
 
 
 def relative(w, name, what):
-    """Return the weights over their largest value; None where all are equal, which is the same as none."""
+    """Return the weights divided by the largest one; None if all are equal, which means no weights."""
     low, top = w.min(), w.max()
     if not (low >= 0 and top < np.inf):
         refuse_missing(w, name, f"{what.capitalize()} that do not count have weight 0.")
@@ -266,7 +266,7 @@ def relative(w, name, what):
 
 
 def check_one_time_per_point(shape, length, name):
-    """Refuse times of another shape than `(length,)`."""
+    """Refuse times whose shape is not `(length,)`."""
     if shape != (length,):
         rule, got = f"have one time per point, shape ({length},)", f"shape {shape}"
         raise refused(repr(name), rule, got, "Pass the time of each row, or None to count samples.")
@@ -275,8 +275,8 @@ def check_one_time_per_point(shape, length, name):
 def as_times(times, length, name, origin=None):
     """Return strictly increasing times as float64 `(length,)`; None stays None.
 
-    Datetimes become seconds from the first, or from the `origin`, durations seconds, numbers stay as they are, but for
-    integers above 2^53, which are counted from the first, too.
+    Datetimes become seconds since the first time or the `origin`, durations become seconds, and numbers stay unchanged,
+    except for integers above 2^53, which count from the first one, too.
     """
     if times is None:
         return None
@@ -292,14 +292,14 @@ def as_times(times, length, name, origin=None):
         local = given.dtype.kind == "M" and getattr(given, "tz", None) is None
         if local and rises.sum() == len(rises) - 1 and 0.0 < t[k] - t[k + 1] <= SET_BACK:
             way_out += " Local times repeat where a clock is set back: give them with their zone."
-        if t[k + 1] <= t[0]:  # of short ones both may be so
+        if t[k + 1] <= t[0]:  # in a short recording both may be the cause
             way_out += " Where several recordings stand one below the other, cut them apart there."
         raise refused(repr(name), "be strictly increasing", f"{given[k]} at index {k} and then {given[k + 1]}", way_out)
     return t
 
 
 def _seconds(times, name, origin):
-    """Return the times of the caller's type, for messages, and as floats."""
+    """Return the times in the caller's type, for messages, and as floats."""
     own = given_times(times, name)
     given = as_dates(own)
     if given.dtype.kind == "O":
@@ -318,13 +318,13 @@ def _seconds(times, name, origin):
 
 
 def are_counted(given):
-    """Return whether times are counted from the first one: datetimes, and integers that float64 cannot distinguish."""
+    """Return whether times count from the first one: datetimes, and integers too large for float64 to distinguish."""
     kind = given.dtype.kind
     return kind in "MO" or (kind in "iu" and given.size > 0 and max(abs(int(v)) for v in given.flat[[0, -1]]) > 2**53)
 
 
 def _elapsed(given, first, name):
-    """Return the seconds of datetime objects from the first, or of durations; missing ones are NaN."""
+    """Return datetime objects as seconds since the first, or durations as seconds; missing ones become NaN."""
     out = np.full(given.shape, np.nan)
     for index, value in np.ndenumerate(given):
         try:

@@ -16,7 +16,7 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-# Classes of what functions and methods return, for annotations: nobody needs to type them.
+# Classes of return values, for annotations: users do not need to type their names.
 from .._plots.alignment import AlignmentDisplay as AlignmentDisplay
 from .._plots.alignment import CostMatrixDisplay as CostMatrixDisplay
 from .._plots.found import EventsDisplay as EventsDisplay
