@@ -242,7 +242,7 @@ class Times:
 
     @cached_property
     def holes(self):
-        """Samples that follow a gap, where there are at least two up to the next gap, because one makes no line."""
+        """Samples that follow a gap, with at least two samples on either side of it, because one makes no line."""
         if self.label == "sample" or isinstance(self.values, EvenTimes) or len(self) < 2:
             return np.empty(0, np.int64)
         ends = np.concatenate([[0], holes(self.values, LONG * np.median(np.diff(self.values))), [len(self)]])

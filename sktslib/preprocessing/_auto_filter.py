@@ -231,9 +231,8 @@ def choose_band(found, best, filtered, ranges, code, look_alikes):
 def gains(data, ranges, code, block, unknown):
     """Return the gains of a block's events, each at the best place near its mark, and the largest gains elsewhere.
 
-    The typical event is that of the other blocks. A gain is the power that remains without it, minus the power that
-    remains after subtracting it, relative to the power of the typical event. It is 1 for the event itself, 0 for half
-    of it, and -1 for silence.
+    The typical event is that of the other blocks. A gain is the power that subtracting this event removes, relative to
+    the power of the event. It is 1 for the event itself, 0 for half of it, and -1 for silence.
     """
     within = block.holds(ranges)
     part = data[:, block.first : block.last]
@@ -312,10 +311,10 @@ def recurring(filtered, ranges, code):
 
 
 def _left_over(data, ranges, code):
-    """Yield for each class what its typical event does not explain in the recording, with weights for channels.
+    """Yield for each class how much of the recording its typical event leaves over, with channels scaled to deviation 1.
 
-    Each entry has the events, the length of the typical event, the unexplained shares of power from each sample on,
-    those for its mirror image, and a mask of the marked samples, which the caller may extend.
+    Each entry has the events, the length of the typical event, the shares of power that it leaves over from each sample
+    on, those that its mirror image leaves over, and a mask of the marked samples, which the caller may extend.
     """
     deviation, taken = data.std(axis=1, keepdims=True), np.zeros(data.shape[1], bool)
     data = data / np.where(deviation > 0, deviation, 1.0)

@@ -234,8 +234,8 @@ def nearest_window(metric, x, windows, limit):
 class _Cascade:
     """A search of one sequence for the windows near one query; the mask `among` selects windows, `near` searches.
 
-    Only windows without gaps count. Threads share the limit of cost and the compared windows within it. When a thread
-    learns of a lower limit affects how much it computes, but never the result.
+    Only windows without gaps count. Threads share the limit of cost and the compared windows within it. The moment at
+    which a thread learns of a lower limit affects how much it computes, but never the result.
     """
 
     def __init__(self, metric, x, windows, rule, among=None, for_each=one_by_one):

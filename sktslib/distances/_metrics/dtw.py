@@ -400,7 +400,7 @@ class CIDDTW(WarpingMetric):
     def _distance_of_cost(self, cost, points, n):
         return np.sqrt(cost)
 
-    @np.errstate(over="ignore")  # an infinite limit is none
+    @np.errstate(over="ignore")  # an infinite limit does not limit
     def _cost_of_distance(self, distance, problem):
         return distance * distance * (1.0 + 1e-12)
 

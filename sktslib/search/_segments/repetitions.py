@@ -40,8 +40,8 @@ def gains(z, shortest, longest):
     """Return lags, and a gain (lags, channels) that says how well each channel (channels, n) repeats at them.
 
     The gain at a position is 1 minus the difference of two adjacent stretches relative to their variance, at least 0;
-    it is 1 for exact repetition. Positions are averaged with their standard deviation as weight, up to a limit: loud
-    ones count more than rest, but an artifact does not outweigh all others. Lags that leave few positions count less.
+    it is 1 for exact repetition. Positions are weighted by their standard deviation, not their variance: loud ones
+    count more than rest, but an artifact does not outweigh all others. Lags that leave few positions count less.
     """
     lags, found, lag, pooled, y = [], [], float(shortest), 1, z
     total, squares = _totals(y), _totals(y * y)
