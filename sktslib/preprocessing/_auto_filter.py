@@ -311,7 +311,7 @@ def recurring(filtered, ranges, code):
 
 
 def _left_over(data, ranges, code):
-    """Yield for each class how much of the recording its typical event leaves over, with channels scaled to deviation 1.
+    """Yield for each class how much of the recording its typical event leaves over, in standardized channels.
 
     Each entry has the events, the length of the typical event, the shares of power that it leaves over from each sample
     on, those that its mirror image leaves over, and a mask of the marked samples, which the caller may extend.
