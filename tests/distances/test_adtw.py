@@ -129,15 +129,6 @@ def test_results_have_the_metric_that_was_fixed():
     assert refined.metric_.omega_ == pytest.approx(fixed.omega)  # of the fitted query, not of a recording's average
 
 
-@pytest.mark.parametrize("channels", [1, 2])
-def test_channels_may_come_first(channels):
-    rng = np.random.default_rng(channels)
-    collection = rng.normal(size=(5, channels, 9)) * np.arange(1, channels + 1)[:, np.newaxis]
-    fitted = ADTW(omega="auto").fit(collection, channels_first=True)
-    assert fitted.omega_ == pytest.approx(OMEGA * collection.var(axis=2).sum(axis=1).mean())
-    assert fitted.omega_ == ADTW(omega="auto").fit(collection.transpose(0, 2, 1)).omega_
-
-
 def test_fitted_again_cloned_pickled_and_searched_over_a_grid():
     segmenter = QuerySegmenter().fit(X[0])
     assert segmenter.fit(10 * X[0]).metric_.omega_ == pytest.approx(100 * OMEGA * X[0].var())

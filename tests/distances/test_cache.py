@@ -1,7 +1,6 @@
 """Compiled kernels on disk: whatever happens to the files, the numbers are right."""
 
 import errno
-import gc
 import io
 import os
 import signal
@@ -16,7 +15,6 @@ import pytest
 from numba.extending import overload
 
 from sktslib.distances._kernels import cache as store
-from sktslib.distances._kernels import compile
 from sktslib.distances._kernels.compile import inner, interrupts_held, kernel
 
 needs_compiler = pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing is compiled, so nothing is kept")
@@ -111,16 +109,6 @@ def test_a_kernel_may_call_one_that_was_found(folder):
     assert called(call) == (4.0, True)
     assert sum(found.stats.cache_hits.values()) == 1
     assert not found.stats.cache_misses
-
-
-def test_garbage_is_collected_after_compiling():
-    assert gc.isenabled()
-    with pytest.raises(KeyError), compile._no_garbage_collection():
-        with compile._no_garbage_collection():
-            assert not gc.isenabled()
-        assert not gc.isenabled()
-        raise KeyError
-    assert gc.isenabled()
 
 
 @needs_compiler

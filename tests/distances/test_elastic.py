@@ -5,7 +5,6 @@ import pickle
 import naive
 import numba
 import numpy as np
-import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -16,7 +15,6 @@ from sktslib import QuerySearcher
 from sktslib.distances import (
     CIDDTW,
     DTW,
-    TWED,
     dlp,
     dtw,
     get_metric,
@@ -153,18 +151,9 @@ def test_dist_of_the_caller_sees_the_callers_points_alone():
     assert seen == {(a, b) for a in (1.0, 2.0) for b in (3.0, 4.0)}
 
 
-def test_pandas_takes_a_distance_for_a_number():
-    d = dtw([0, 1, 2], [0, 0, 1, 3])
-    table = pd.DataFrame({"x": [0.0, np.nan]})
-    table["d"] = d
-    assert table["d"].tolist() == [float(d)] * 2
-    assert table["x"].fillna(d).tolist() == [0.0, float(d)]
-    assert (table <= d).loc[0].all()
-    assert pd.DataFrame({"d": [d, d]})["d"].dtype == np.float64
-
-
 def test_reports_and_unpacking():
     d, cost_matrix, path = dtw(SIN[:9], SIN2[:12])
+    assert type(DTW()(SIN[:9], SIN2[:12])) is float and isinstance(dtw(SIN[:9], SIN2[:12]), float)
     assert d == float(dtw(SIN[:9], SIN2[:12]))
     np.testing.assert_array_equal(cost_matrix, dtw(SIN[:9], SIN2[:12], report="cost_matrix"))
     np.testing.assert_array_equal(path, dtw(SIN[:9], SIN2[:12], report="path"))
@@ -180,15 +169,6 @@ def test_reports_and_unpacking():
     assert float(lcss(SIN[:9], SIN2[:12], eps=0.1)) == pytest.approx(1 - similarity)
     assert similarity == len(lcss(SIN[:9], SIN2[:12], eps=0.1, report="path")[0]) / 9
     np.testing.assert_array_equal(twed([1, 2], [1, 2], None, None, report="path"), [[0, 1], [0, 1]])
-
-
-def test_a_call_takes_what_distance_takes():
-    x, y, w = [0.0, 2.0, 1.0], [0.0, 1.0, 1.0, 3.0], [1.0, 0.5, 0.25]
-    times = {"tx": [0.0, 1.0, 3.0], "ty": [0.0, 2.0, 3.0, 7.0]}
-    for metric, more in ((DTW(), {}), (TWED(nu=0.5), times)):
-        got, want = metric(x, y, weight=w, **more), metric.distance(x, y, weight=w, **more)
-        assert type(got) is float and got == want != metric(x, y)
-        assert metric(x, y, weight=w, **more, cutoff=0.9 * want) == np.inf
 
 
 @given(pairs(equal=True), st.sampled_from([0.5, 1, 2, 3.5]))

@@ -15,7 +15,6 @@ from sklearn.model_selection import GridSearchCV
 from strategies import parameters, plain, quarters, series, small_sizes, unmeant, weights
 
 from sktslib import QuerySearcher, QuerySegmenter
-from sktslib.cluster import TimeSeriesKMedoids
 from sktslib.distances import (
     ADTW,
     DDTW,
@@ -33,9 +32,7 @@ from sktslib.distances import (
 )
 from sktslib.neighbors import (
     KNeighborsTimeSeriesClassifier,
-    KNeighborsTimeSeriesTransformer,
     PairwiseDistances,
-    ShapeletTransform,
 )
 from sktslib.search import motifs
 
@@ -121,19 +118,6 @@ def test_collections():
     rest = Mixed({0: None, (1, 2): "dtw"})
     of_first = [5 / 4 * np.nansum(np.abs(gone[0][:, 0] - y[:, 0])) for y in same[1:]]
     np.testing.assert_allclose(got[0, 1:], of_first + pairwise_distances(same, metric=rest)[0, 1:], rtol=1e-12)
-
-
-def test_estimators_of_collections():
-    want = pairwise_distances(X, metric=MIXED)
-    np.testing.assert_array_equal(PairwiseDistances(MIXED).fit_transform(X), want)
-    classifier = KNeighborsTimeSeriesClassifier(MIXED).fit(X, LABELS)
-    assert classifier.score(X, LABELS) == 1.0
-    assert KNeighborsTimeSeriesTransformer(MIXED, n_neighbors=2).fit_transform(X).shape == (6, 6)
-    assert set(TimeSeriesKMedoids(2, MIXED, random_state=0).fit(X).labels_) == {0, 1}
-    short = [x[:3] for x in X[:2]]
-    got = ShapeletTransform(MIXED, queries=short, candidates="windows").fit(X).transform(X)
-    want = [[QuerySearcher(MIXED, candidates="windows").fit(q).profile(x).distance.min() for q in short] for x in X]
-    np.testing.assert_allclose(got, want, rtol=1e-12)
 
 
 @pytest.mark.slow

@@ -156,21 +156,18 @@ def test_fit_of_estimators(cls):
         ([1, np.nan], ValueError, "'X' must be finite. Got 1 NaN of 2 values, first at index 1."),
         (np.array([]), ValueError, "'X' must hold at least one point"),
         (np.array(["a"]), TypeError, "'X' must hold real numbers. Got text"),
+        (None, TypeError, "'X' must be an array of real numbers. Got None"),
     ],
 )
 def test_entries_of_lists_are_named(wrong, error, message):
     for cls in (QuerySearcher, QuerySegmenter):
-        refused(lambda cls=cls: cls().fit([Q, Q, wrong]), "In X[2]: " + message, error=error)
+        refused(partial(cls().fit, [Q, Q, wrong]), "In X[2]: " + message, error=error)
         given = "In query[1]: " + message.replace("'X'", "'query'")
-        refused(lambda cls=cls, given=given: cls(query=[Q, wrong]).fit(Q), given, error=error)
-        refused(
-            lambda cls=cls: cls().fit([Q, None]),
-            "In X[1]: 'X' must be an array of real numbers. Got None",
-            error=TypeError,
-        )
-        refused(lambda cls=cls: cls(query=[None, Q]).fit(Q), "In query[0]: 'query' must be an array", error=TypeError)
-    refused(lambda: QuerySearcher().fit(Q).search([S, wrong]), "In X[1]: " + message, error=error)
-    refused(lambda: QuerySearcher().fit(Q).search([S, None]), "In X[1]: 'X' must be an array of real", error=TypeError)
+        refused(partial(cls(query=[Q, wrong]).fit, Q), given, error=error)
+    refused(partial(QuerySearcher().fit(Q).search, [S, wrong]), "In X[1]: " + message, error=error)
+
+
+def test_what_does_not_fit_a_list_is_named():
     refused(lambda: QuerySearcher().fit(Q).search([S, S2]), "In X[1]: X has 2 features, but QuerySearcher")
     refused(lambda: QuerySearcher().fit([Q, Q], times=[T, T[::-1]]), "In X[1]: 'times' must be strictly")
     refused(lambda: QuerySearcher("euclidean").fit([Q, Q]).search([S, Q[:3]]), "In X[1]: The query must not")

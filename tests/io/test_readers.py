@@ -408,10 +408,6 @@ def test_formats_that_are_known_and_not_read(name, contents, line, tmp_path):
         read(tmp_path / name)
 
 
-def test_a_missing_file_is_named(tmp_path):
-    refused(lambda: read(tmp_path / "none.edf"), "none.edf", error=FileNotFoundError)
-
-
 @pytest.mark.parametrize(
     "module, extra, name, head",
     [

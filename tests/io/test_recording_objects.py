@@ -54,13 +54,6 @@ def test_searches_take_recordings_and_give_times_and_names_back():
     assert searcher.score(recording(), y) == 1.0
 
 
-def test_names_of_a_recording_are_compared_with_the_fitted_ones():
-    searcher = QuerySearcher("dtw").fit(recording()[300:500])
-    for values in (TWO, Slices(TWO)):
-        with pytest.raises(ValueError, match="feature names should match"):
-            searcher.search(Recording(values, SAMPLING, ["II", "V2"]))
-
-
 def test_stored_samples_are_read_by_chunks_with_names_and_times():
     searcher = QuerySearcher("dtw", n_matches=3).fit(recording()[300:500])
     stored = Slices(np.tile(TWO, (250, 1)))

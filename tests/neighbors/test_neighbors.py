@@ -1,7 +1,5 @@
 """Estimators of collections: numbers against pairwise distances, forms of input, life within scikit-learn."""
 
-import pickle
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -39,15 +37,6 @@ def dense(a):
 
 
 # ------------------------------------------------------------------------------------------------------- the numbers
-def test_weights_belong_to_the_series_that_are_transformed():
-    w = np.arange(1.0, 9.0)
-    got = PairwiseDistances("dtw", weight=w).fit(X).transform(NEW)
-    np.testing.assert_array_equal(got, pairwise_distances(NEW, X, weight=w))
-    distances, indices = KNeighborsTimeSeriesTransformer("dtw", weight=w, n_neighbors=1).fit(X).kneighbors(NEW)
-    np.testing.assert_array_equal(distances[:, 0], got.min(axis=1))
-    np.testing.assert_array_equal(indices[:, 0], got.argmin(axis=1))
-
-
 @pytest.mark.parametrize("mode", ["distance", "connectivity"])
 @pytest.mark.parametrize("count", [1, 4])
 def test_graphs_are_scikit_learn_s(mode, count):
@@ -63,14 +52,6 @@ def test_graphs_are_scikit_learn_s(mode, count):
         assert call == "transform" or all(k in row for k, row in enumerate(rows))
         assert mode == "connectivity" or all((np.diff(row) >= 0).all() for row in np.split(got.data, got.indptr[1:-1]))
     np.testing.assert_allclose(ours.kneighbors()[0], theirs.kneighbors()[0], atol=1e-6)
-
-
-def test_neighbors_leave_out_the_series_itself_among_copies():
-    distances, indices = KNeighborsTimeSeriesTransformer(n_neighbors=2).fit([[0, 1]] * 4).kneighbors()
-    assert (distances == 0).all()
-    assert all(k not in row for k, row in enumerate(indices))
-    own = KNeighborsTimeSeriesTransformer(n_neighbors=2).fit(X)
-    np.testing.assert_array_equal(own.kneighbors(return_distance=False), own.kneighbors()[1])
 
 
 TARGETS = [RNG.normal(size=12), RNG.integers(0, 9, 12), RNG.normal(size=(12, 2)), np.ones((12, 1))]
@@ -219,17 +200,6 @@ def test_channels_of_tables_are_told_by_their_names(listed):
 
 
 # --------------------------------------------------------------------------------------------- life in scikit-learn
-@pytest.mark.parametrize("transformer", TRANSFORMERS, ids=lambda t: type(t).__name__)
-def test_pickles_names_and_representation(transformer):
-    fitted = clone(transformer).fit(X)
-    again = pickle.loads(pickle.dumps(fitted))
-    np.testing.assert_array_equal(dense(again.transform(NEW)), dense(fitted.transform(NEW)))
-    names = fitted.get_feature_names_out()
-    assert len(names) == dense(fitted.transform(NEW)).shape[1]
-    assert names[0] == f"{type(transformer).__name__.lower()}0"
-    assert type(transformer).__name__ in fitted._repr_html_()
-
-
 def test_output_in_polars():
     polars = pytest.importorskip("polars")
     out = PairwiseDistances().set_output(transform="polars").fit(X).transform(NEW)
