@@ -4,6 +4,8 @@ import math
 
 import numpy as np
 
+from .scoring import runs
+
 
 def window(y, t, width, causal):
     """The values that are there of the window that ends at sample t, or lies about it."""
@@ -50,13 +52,7 @@ def filtered(sos, y):
 
 def events_of(y):
     """Start, end and label of each run of a label other than the empty text."""
-    found = []
-    for k, label in enumerate(y):
-        if label and k and y[k - 1] == label:
-            found[-1][1] = k + 1
-        elif label:
-            found.append([k, k + 1, label])
-    return found
+    return [run for run in runs(y) if run[2]]
 
 
 def best_band(frequencies, events, noise):

@@ -7,18 +7,23 @@ import numpy as np
 from .series import INF
 
 
+def runs(labels):
+    """All runs of equal labels, background too: [start, end, label]."""
+    found = []
+    for i, label in enumerate(labels):
+        if found and found[-1][2] == label:
+            found[-1][1] = i + 1
+        else:
+            found.append([i, i + 1, label])
+    return found
+
+
 def events(labels):
     """Events [start, end): the runs of equal non-zero labels, or the rows of a (k, 2) array."""
     labels = np.asarray(labels)
     if labels.ndim == 2:
         return [(int(s), int(e)) for s, e in labels]
-    out = []
-    for k, label in enumerate(labels):
-        if label != 0 and k > 0 and labels[k - 1] == label:
-            out[-1] = (out[-1][0], k + 1)
-        elif label != 0:
-            out.append((k, k + 1))
-    return out
+    return [(start, end) for start, end, label in runs(labels) if label != 0]
 
 
 def event_f1(y_true, y_pred, min_iou=0.5, tolerance=None):
@@ -46,17 +51,6 @@ def event_f1(y_true, y_pred, min_iou=0.5, tolerance=None):
 
     hits = most(0, frozenset(range(len(pred))))
     return 2 * hits / (len(true) + len(pred))
-
-
-def runs(labels):
-    """All runs of equal labels, background too: [start, end, label]."""
-    found = []
-    for i, label in enumerate(labels):
-        if found and found[-1][2] == label:
-            found[-1][1] = i + 1
-        else:
-            found.append([i, i + 1, label])
-    return found
 
 
 def intersection_over_union(a, b):

@@ -206,16 +206,6 @@ def select(distance, start, end, n_matches=None, threshold=None, max_overlap=0.0
 def start_sequences_index(distance, output=("number", 1), overlap=1):
     """The same greedy rule on plain indices at least `overlap` samples apart, in order of choice."""
     kind, value = output
-    number = value if kind == "number" else None
-    threshold = INF
-    if kind == "threshold":
-        threshold = value
-    if kind == "percentile":
-        threshold = percentile_of(distance, value)
-    chosen = []
-    for k in sorted(range(len(distance)), key=lambda k: (distance[k], k)):
-        if number is not None and len(chosen) >= number:
-            break
-        if distance[k] < INF and distance[k] <= threshold and all(abs(k - other) >= overlap for other in chosen):
-            chosen.append(k)
-    return chosen
+    index = range(len(distance))
+    limit = {"n_matches" if kind == "number" else kind: value}
+    return select(distance, index, [k + max(overlap, 1) for k in index], **limit)
