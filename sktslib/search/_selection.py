@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from copy import copy
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -19,6 +18,7 @@ if TYPE_CHECKING:
 BLOCK = 2**14  # distances at a time
 LEAST_BATCH = 2**13  # candidates sorted at a time, at least
 FIRST = 64  # candidates for each match that are sorted before all others
+COMPARED = 16  # chosen ranges that a candidate is compared with, about
 SAMPLE = 2**12  # distances that tell how many there are below another
 
 
@@ -150,9 +150,8 @@ class _Chosen:
     """Ranges that are chosen, and a test of what they leave free."""
 
     def __init__(self, most, max_overlap):
-        self.most, self.max_overlap = most, float(max_overlap)
-        self.n, self._longest = 0, 0
-        self._room = np.empty((2, 0), np.int64)  # starts and ends of n ranges, ascending, and room for more
+        self.most, self.max_overlap, self.n = most, float(max_overlap), 0
+        self.start = self.end = np.empty(0, np.int64)  # of n ranges, ascending; not up to date once there are `most`
 
     @property
     def full(self):
@@ -160,32 +159,28 @@ class _Chosen:
 
     def free(self, start, end):
         """Return whether each of some ranges is free."""
-        return all_free(*self._room[:, : self.n], start, end, self.max_overlap)
+        return all_free(self.start, self.end, start, end, self.max_overlap)
+
+    def could_take(self, start, end):
+        """Return which ranges are chosen in the given order as long as they are free."""
+        n, count = self.n, 0
+        if n:
+            start, end = np.concatenate([self.start, start]), np.concatenate([self.end, end])
+        heads = np.empty(2 ** min(len(start), self.most).bit_length(), np.int64)
+        links = np.empty(len(start), np.int64)
+        for first, last in pieces(len(start), COMPARED):
+            count += greedy(start, end, n, self.most - count, self.max_overlap, heads, links, first, last)
+        return (links[n:] >= -1).nonzero()[0]
 
     def take(self, start, end):
         """Choose ranges in the given order as long as they are free, and return which ones."""
-        size = self.n + min(len(start), self.most - self.n)
-        if size > self._room.shape[1]:
-            room = np.empty((2, max(size, 2 * self.n)), np.int64)
-            room[:, : self.n] = self._room[:, : self.n]
-            self._room = room
-        taken, before = np.empty(size - self.n, np.int64), self.n
-        for first, last in pieces(len(start), self.n + len(start)):  # each choice moves the chosen ranges after it
-            new = taken[self.n - before :]
-            count = greedy(
-                start[first:last], end[first:last], *self._room[:, :size], self.n, self._longest, self.max_overlap, new
-            )
-            new = new[:count]
-            new += first
-            self.n += count
-            self._longest = max(self._longest, int((end[new] - start[new]).max(initial=0)))
-        return taken[: self.n - before]
-
-    def could_take(self, start, end):
-        """Return which ranges `take` would choose."""
-        other = copy(self)
-        other._room = self._room.copy()
-        return other.take(start, end)
+        taken = self.could_take(start, end)
+        self.n += len(taken)
+        if not self.full:
+            start, end = np.concatenate([self.start, start[taken]]), np.concatenate([self.end, end[taken]])
+            order = np.argsort(start, kind="stable")
+            self.start, self.end = start[order], end[order]
+        return taken
 
 
 # ------------------------------------------------------------------------------------------------ the order of choice

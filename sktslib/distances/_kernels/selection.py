@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from .compile import inner, kernel
+from .compile import kernel
 from .simd import maximum, minimum
 
 BLOCK = 2**14  # distances at a time
@@ -42,47 +42,40 @@ def all_free(sorted_start, sorted_end, start, end, max_overlap):
     return free
 
 
-@inner
-def _position(ascending, n, start):
-    """Return the number of values below `start` among the first n, which ascend.
-
-    numba's own `searchsorted` takes a third of a second to compile.
-    """
-    low, high = 0, n
-    while low < high:
-        middle = (low + high) >> 1  # a division would include checks
-        if ascending[middle] < start:
-            low = middle + 1
-        else:
-            high = middle
-    return low
-
-
 @kernel
-def greedy(start, end, sorted_start, sorted_end, n, longest, max_overlap, taken):
-    """Choose ranges in the given order unless they overlap a chosen one by more than the limit; return their number.
+def greedy(start, end, n_chosen, most, max_overlap, heads, links, first, last):
+    """Choose ranges [first, last) in the given order unless they overlap a chosen one by more than the limit.
 
-    Fills `taken` with the indices of the ranges. The first `n` entries of `sorted_start` and `sorted_end` are the
-    ranges chosen before; its length limits their total. None of them is longer than `longest`.
+    Chosen ranges are lists, one for each entry of `heads`, whose number is a power of two. A head is the number of the
+    last chosen range of those that begin in some stretches of samples, a link that of the one before; -1 ends a list.
+    A stretch is at least as long as any range, so those that overlap a range begin in its stretches or the one before.
+    The first `n_chosen` ranges are chosen without comparison, and at most `most` in all; the link of a range that is
+    not chosen is -2. Heads and links are filled with the first range and kept. Return the number of ranges chosen here.
     """
-    first, k = n, 0
-    while k < start.shape[0] and n < sorted_start.shape[0]:
+    shift, longest = 0, 1
+    for k in range(start.shape[0]):
+        longest = maximum(longest, end[k] - start[k])
+    while 1 << shift < longest:
+        shift += 1
+    if first == 0:
+        for k in range(heads.shape[0]):
+            heads[k] = -1
+        for k in range(links.shape[0]):
+            links[k] = -2
+    mask, count, k = heads.shape[0] - 1, 0, first
+    while k < last and count < most:
         s, e, free = start[k], end[k], True
-        at = _position(sorted_start, n, s - longest)
-        while at < n and sorted_start[at] < e:
-            others, other = sorted_start[at], sorted_end[at]
-            common = minimum(e, other) - maximum(s, others)
-            free = free and (common <= 0 or common <= max_overlap * minimum(e - s, other - others))
+        at = (s >> shift) - 1
+        while k >= n_chosen and free and at <= (e - 1) >> shift:
+            i = heads[at & mask]
+            while i >= 0:
+                common = minimum(e, end[i]) - maximum(s, start[i])
+                free = free and (common <= 0 or common <= max_overlap * minimum(e - s, end[i] - start[i]))
+                i = links[i]
             at += 1
         if free:
-            at = _position(sorted_start, n, s)
-            i = n
-            while i > at:
-                sorted_start[i], sorted_end[i] = sorted_start[i - 1], sorted_end[i - 1]
-                i -= 1
-            sorted_start[at], sorted_end[at] = s, e
-            taken[n - first] = k
-            n += 1
-            longest = maximum(longest, e - s)
+            at = (s >> shift) & mask
+            links[k], heads[at] = heads[at], k
+            count += 1
         k += 1
-    return n - first
+    return count
