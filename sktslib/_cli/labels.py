@@ -21,7 +21,7 @@ MARKS = "marks"  # value of --labels for the annotations in the recording's own 
 
 
 def label_column_name(given):
-    """Return the columns of a recording that hold labels, and so are no channels."""
+    """Return the columns of a recording that hold labels, and so are not channels."""
     return () if os.path.exists(given) else (given,)
 
 
@@ -44,9 +44,9 @@ def read_labels_of(given, recording, files, *, labeled=None, self_train=False, *
     labeled : str, optional
         The part that was looked through, START-STOP; the rest is unlabeled.
     self_train : bool
-        Whether the label -1 means that nobody looked.
+        Whether the label -1 means unlabeled.
     **ranges
-        What --on-overlap, --where and --around were given, which are about files of ranges.
+        The values of --on-overlap, --where and --around, which apply only to files of ranges.
 
     Returns
     -------
@@ -135,15 +135,15 @@ def ranges_of(path, recording, files, option="--labels", where=None, around=None
     path : str
         The file.
     recording : Recording
-        The recording in which they lie.
+        The recording that the ranges mark.
     files : Files
         How files are read.
     option : str
-        What the file was given to.
+        The option that names the file.
     where : str, optional
         COLUMN=VALUE of the ranges that count.
     around : str, optional
-        BEFORE,AFTER: what the ranges are of single samples, such as R peaks.
+        BEFORE,AFTER: how far ranges extend around single samples, such as R peaks.
 
     Returns
     -------

@@ -120,11 +120,11 @@ def print_frame(frame, form, about, key, times=None):
     form : str
         One of `FORMATS`.
     about : dict
-        What else JSON says.
+        Further keys of the JSON object.
     key : str
-        What the rows are called in JSON.
+        Key of the rows in the JSON object.
     times : array-like, optional
-        Those of the recording.
+        Times of the recording.
     """
     if form == "table":
         print("\n".join(lines_of(frame, times)))

@@ -40,9 +40,9 @@ def draw(queries, recording, panels, shown=None, profile=None, threshold=None, m
     shown : tuple of int, optional
         The samples [first, end) of the recording that are drawn.
     profile : Profile or list, optional
-        The distances of all candidates, of several queries a list, in further rows.
+        The distances of all candidates, drawn in further rows; for several queries a list.
     threshold : float or list, optional
-        What is drawn in these.
+        The thresholds that are drawn in these rows.
     marks : tuple of (list of int, list of str), optional
         Samples that are named.
     periods : ndarray of shape (n_lags, 2), optional

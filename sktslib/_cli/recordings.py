@@ -123,11 +123,11 @@ class Files:
         given : str
             A file, or a slice of it.
         option : str
-            What it was given to.
+            The option or argument that names it.
         weighted : bool
-            Whether a column named weight holds weights. Of a slice only a column that is named by the option does.
+            Whether a column named weight holds weights; in a slice only the column that --weight-column names does.
         besides : sequence of str
-            Columns that are no channels.
+            Columns that are not channels.
         names : dict, optional
             Names that columns have in this file, by those of --columns, as --map says.
 
@@ -202,7 +202,7 @@ def compared(queries, sequence, names=False, of=("query", "sequence")):
     names : str or None, optional
         What --map was given, QUERY=RECORDING with commas between several; False where the command has no such option.
     of : tuple of str
-        What the queries and the sequence are called, for messages.
+        Names of the queries and of the sequence in messages.
 
     Returns
     -------

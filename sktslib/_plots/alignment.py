@@ -41,7 +41,7 @@ class AlignmentDisplay(Display):
     ax_ : matplotlib Axes
         The first row.
     axes_ : ndarray of matplotlib Axes
-        All rows, one a channel.
+        All rows, one per channel.
     figure_ : matplotlib Figure
         The figure of the axes.
     query_lines_, sequence_lines_ : list of matplotlib Line2D
@@ -51,9 +51,9 @@ class AlignmentDisplay(Display):
     query_axis_ : matplotlib SecondaryAxis or None
         The query's own axis above the first row, when the query is moved to where it was found.
     offsets_ : list of float
-        What was added to the query in each row.
+        The vertical shift of the query in each row.
     shift_ : float
-        What was added to the query's positions on the horizontal axis.
+        The horizontal shift of the query.
 
     See Also
     --------
@@ -127,7 +127,7 @@ class AlignmentDisplay(Display):
         ax : matplotlib Axes or sequence of them, optional
             One for each of the first channels. Default: a new figure, one row per channel, at most 8.
         offset : float, optional
-            What to add to the query. Default: just enough to keep the two apart.
+            The vertical shift of the query. Default: just enough to keep the two apart.
         every : int, optional
             Draw every k-th pair. Default: about 100 pairs.
         title : str, optional
@@ -287,7 +287,7 @@ class CostMatrixDisplay(Display):
     query_ax_, sequence_ax_ : matplotlib Axes or None
         The panels next to the matrix.
     query_lines_, sequence_lines_ : list of matplotlib Line2D
-        The two series there, a line a channel.
+        The two series in these panels, one line per channel.
 
     See Also
     --------
@@ -330,8 +330,9 @@ class CostMatrixDisplay(Display):
         Parameters
         ----------
         estimator : Metric, or estimator with a `metric_`
-            What aligns them: a metric object such as ``DTW()``, or that of a fitted estimator. Both series are
-            normalized as `normalize` of a QuerySearcher says, and drawn so; its weights and times do not count here.
+            The metric that aligns them: a metric object such as ``DTW()``, or that of a fitted estimator. Both series
+            are normalized as `normalize` of a QuerySearcher says, and drawn so; its weights and times do not count
+            here.
         query : array-like of shape (m,) or (m, channels)
             The query.
         sequence : array-like of shape (n,) or (n, channels)
@@ -358,7 +359,7 @@ class CostMatrixDisplay(Display):
         Parameters
         ----------
         alignment : Alignment
-            What an elastic distance returned, such as ``dtw(query, sequence)``.
+            The result of an elastic distance, such as ``dtw(query, sequence)``.
         query : array-like of shape (m,) or (m, channels), optional
             The query, drawn on the left.
         sequence : array-like of shape (n,) or (n, channels), optional

@@ -32,9 +32,9 @@ class ProfileDisplay(Display):
     Parameters
     ----------
     profile : Profile, array-like of shape (n_candidates,), or list of them
-        Distances of all candidates; of several queries a list, which get one row each.
+        Distances of all candidates; for several queries a list, with one row each.
     matches : Matches, optional
-        What was chosen of them.
+        The matches that were selected from them.
     threshold : float or list of float, optional
         The largest distance of a match.
     sequence : array-like of shape (n,) or (n, channels), optional
@@ -59,13 +59,13 @@ class ProfileDisplay(Display):
     threshold_lines_ : list of matplotlib Line2D
         The thresholds; empty without any.
     match_points_ : list of matplotlib Line2D
-        The matches on each profile; without points where strips stand for them.
+        The matches on each profile; without points where strips replace them.
     match_areas_ : matplotlib PolyCollection or None
-        What shades them in the sequence.
+        The shaded matches in the sequence.
     strips_ : list of matplotlib PolyCollection
-        The strips that stand for too many matches.
+        The strips that replace the points of too many matches.
     legend_ : matplotlib Legend or None
-        What the lines and points are.
+        The meaning of lines and points.
 
     Examples
     --------
@@ -217,7 +217,7 @@ class SearchDisplay(Display):
     ax_ : matplotlib Axes
         The first row.
     axes_ : ndarray of matplotlib Axes
-        All rows, one a channel.
+        All rows, one per channel.
     figure_ : matplotlib Figure
         The figure of the axes.
     sequence_lines_ : list of matplotlib Line2D
@@ -225,7 +225,7 @@ class SearchDisplay(Display):
     occurrence_lines_ : list of matplotlib LineCollection
         The occurrences in each row, the best one last, so that it is on top; empty where there are strips.
     strips_ : list of matplotlib PolyCollection
-        The strips that stand for too many occurrences.
+        The strips that replace too many occurrences.
     rank_texts_ : list of matplotlib Annotation
         The ranks, in the first row, in order of the result.
     colorbar_ : matplotlib Colorbar or None
@@ -286,7 +286,7 @@ class SearchDisplay(Display):
         cmap : str or matplotlib Colormap, optional
             Colors of the distances. Default: viridis without its yellow end.
         color_by : {"auto", "distance", "query", "label"}, default="auto"
-            What colors mean. "auto": classes or queries where there are several, else distances.
+            The meaning of the colors. "auto": classes or queries where there are several, else distances.
         title : str, optional
             Written above.
         time_range : tuple (start, end), optional
@@ -415,7 +415,7 @@ class WeightedQueryDisplay(Display):
     ax_ : matplotlib Axes
         The first row.
     axes_ : ndarray of matplotlib Axes
-        All rows, one a channel.
+        All rows, one per channel.
     figure_ : matplotlib Figure
         The figure of the axes.
     query_lines_ : list of matplotlib LineCollection
@@ -536,7 +536,7 @@ class SegmentationDisplay(Display):
     ax_ : matplotlib Axes
         The first row.
     axes_ : ndarray of matplotlib Axes
-        All rows: one a channel, or one a distance.
+        All rows: one per channel, or one per distance.
     figure_ : matplotlib Figure
         The figure of the axes.
     sequence_lines_ : list of matplotlib Line2D
@@ -544,14 +544,14 @@ class SegmentationDisplay(Display):
     boundary_lines_ : list of matplotlib LineCollection
         The boundaries in each row.
     repetition_areas_ : list of list of matplotlib PolyCollection
-        The shaded repetitions in each row: those of one class and shade together.
+        The shaded repetitions in each row, grouped by class and shade.
     partial_areas_ : list of matplotlib PolyCollection
-        What hatches the partial repetitions in each row; empty without any.
+        The hatched partial repetitions in each row; empty without any.
     strips_ : list of list of matplotlib PolyCollection
-        What stands for too many boundaries in each row: the columns of one class and shade together. There are no
-        boundary lines then and no shaded repetitions.
+        The strips that replace too many boundaries in each row, grouped by class and shade. There are then no boundary
+        lines and no shaded repetitions.
     legend_ : matplotlib Legend or None
-        The classes of repetitions, when there are several, and what is hatched.
+        The classes of repetitions, if there are several, and the meaning of the hatches.
 
     See Also
     --------
@@ -734,7 +734,7 @@ class EventsDisplay(Display):
     score_ : float
         The F1 score of the events.
     legend_ : matplotlib Legend
-        What the colors mean, and the numbers.
+        The meaning of the colors, and the numbers of events.
 
     See Also
     --------

@@ -26,8 +26,8 @@ def rows(values, start, end, step=None):
 class Pyramid:
     """Minimum and maximum of each channel in blocks of 64 samples, then of eight blocks each, four times over.
 
-    A thread reads the recording once, from left to right. What it has not reached is drawn from single samples if
-    these are at hand, and is missing where they are not. Missing values count nothing, and a block of these alone is
+    A thread reads the recording once, from left to right. The part that it has not reached is drawn from single samples
+    if these are at hand, and is missing where they are not. Missing values count nothing, and a block of these alone is
     missing.
 
     Parameters

@@ -635,14 +635,15 @@ def swapped(D, medoids, max_iter):
     D : ndarray of shape (n, n)
         Finite distances from each series, as a medoid, to all.
     medoids : list of int
-        To begin with.
+        The initial medoids.
     max_iter : int
-        Rounds at most.
+        Largest number of rounds.
 
     Notes
     -----
-    What a swap changes is the sum of what the new medoid takes over from all others, the same whichever goes, and of
-    what becomes of the series whose medoid goes (Schubert & Rousseeuw 2021, Algorithm 3).
+    A swap changes the sum of distances in two ways: series that are nearer to the new medoid move to it, whichever
+    medoid is removed; the other series of the removed medoid move to their second nearest medoid or to the new one
+    (Schubert & Rousseeuw 2021, Algorithm 3).
     """
     medoids, n, waited = list(medoids), len(D), 0
     if len(medoids) == 1:

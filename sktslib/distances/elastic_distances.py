@@ -177,7 +177,7 @@ def twed(
     p : float, default=2
         Exponent of the norm over the channels.
     report : {"distance", "cost_matrix", "path"}, default="distance"
-        What to return.
+        The result to return.
     weight : array-like of shape (m,) or (m, channels), optional
         Relative weights of the query's points.
 

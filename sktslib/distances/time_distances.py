@@ -27,7 +27,7 @@ def tam(
     y : array-like of shape (n,) or (n, channels)
         The second series.
     report : {"distance", "ratios", "instants"}, default="distance"
-        What to return.
+        The result to return.
     weight : array-like of shape (m,) or (m, channels), optional
         Relative weights of the query's points, for the path.
 

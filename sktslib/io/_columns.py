@@ -40,13 +40,13 @@ def columns_of(table, reading, option, *, weighted=False, part=None, besides=())
     reading : Reading
         How to read it.
     option : str
-        What it was given to, for messages.
+        The option or argument that names it, for messages.
     weighted : bool
         Whether a column named weight holds weights.
     part : slice, optional
         The rows that are meant, in which times must increase.
     besides : sequence of str
-        Columns that are no channels.
+        Columns that are not channels.
 
     Returns
     -------
@@ -278,7 +278,7 @@ def times_of_columns(columns, option, reading, table=None):
     columns : list of Series
         One column, or a date and a clock time.
     option : str
-        What they were named by, for messages.
+        The option or argument that names them, for messages.
     reading : Reading
         How to read it. `day_first`: whether 02/03/2024 is the second of March, None as far as the column shows.
         `time_zone`: the zone of dates; those that have another are converted. `epoch`: the unit of numbers that count

@@ -134,11 +134,11 @@ def layout_of(lines, *, separator=None, decimal=None, thousands=None, header=Non
     lines : list of str
         The first lines, without line ends.
     separator, decimal, thousands : str, optional
-        What is known of it.
+        The known parts of the layout.
     header : int, optional
         The number of the line with the names, from 1; 0: no names.
     missing : list of str
-        Words that stand for missing numbers.
+        Words that mean missing numbers.
 
     Returns
     -------

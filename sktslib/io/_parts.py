@@ -86,7 +86,7 @@ def samples_of(cut, times, time_name, n, option, unit=None, day_first=None):
     n : int
         Number of samples.
     option : str
-        What the slice was given to, for messages.
+        The option or argument that holds the slice, for messages.
     unit : str, optional
         The unit of times that are numbers.
     day_first : bool, optional

@@ -105,7 +105,7 @@ def source_of(path, reading, option):
     reading : Reading
         How to read it.
     option : str
-        What it was given to, for messages.
+        The option or argument that names it, for messages.
 
     Returns
     -------

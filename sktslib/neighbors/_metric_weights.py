@@ -222,8 +222,8 @@ class MetricWeights(CollectionEstimator):
         the other lockstep sums. None: ``dtw``; within another estimator it must be None, and that estimator's metric is
         used.
     kind : {"auto", "points", "channels", "both"}, default="auto"
-        What the weights belong to: points, equal in all channels; channels, equal at all points; or each point in each
-        channel. "auto": points for one channel, otherwise channels. Weights of points need series of one length.
+        The dimensions that have weights: points, equal in all channels; channels, equal at all points; or each point in
+        each channel. "auto": points for one channel, otherwise channels. Weights of points need series of one length.
     alpha : float or "auto", default="auto"
         Strength of the pull to equal weights, above 0; infinity keeps them equal. "auto": infinity, 1, 0.1 or 0.01, the
         largest with the best five-fold cross-validation of the nearest-neighbor classifier.

@@ -255,7 +255,7 @@ class KNeighborsTimeSeriesClassifier(ClassifierMixin, WeightedNeighbors):
     """Classification of series of any length by the vote of the nearest neighbors.
 
     Results equal those of a pipeline of `PairwiseDistances` and ``KNeighborsClassifier(metric="precomputed")``, without
-    the distances among the training series, which that pipeline computes in vain.
+    the distances among the training series, which that pipeline computes without need.
 
     Parameters
     ----------
@@ -386,7 +386,7 @@ class KNeighborsTimeSeriesRegressor(MultiOutputMixin, RegressorMixin, WeightedNe
     """Regression for series of any length by the mean of the nearest neighbors' targets.
 
     Results equal those of a pipeline of `PairwiseDistances` and ``KNeighborsRegressor(metric="precomputed")``, without
-    the distances among the training series, which that pipeline computes in vain.
+    the distances among the training series, which that pipeline computes without need.
 
     Parameters
     ----------
@@ -449,7 +449,7 @@ class KNeighborsTimeSeriesRegressor(MultiOutputMixin, RegressorMixin, WeightedNe
         TypeError
             If `y` holds text.
         ValueError
-            If `y` is missing, not finite, or has not one target a series.
+            If `y` is missing, not finite, or does not have one target per series.
         """
         self._fit_collection(X)
         if y is None:

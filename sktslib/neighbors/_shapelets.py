@@ -241,7 +241,7 @@ class ShapeletTransform(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Colle
         `fit`, or queries learned from them.
     n_queries : int, optional
         Number of queries to learn from labeled series: pieces of them (shapelets) whose distances separate the classes,
-        equally many for each class. None: nothing is learned.
+        the same number for each class. None: nothing is learned.
     n_candidates : int, default=1000
         Number of pieces that are drawn and compared with all series; all pieces if there are no more.
     query_lengths : pair of int, optional
@@ -339,14 +339,14 @@ class ShapeletTransform(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Colle
     }
 
     def fit(self, X: Sequences, y: ArrayLike | None = None) -> Self:
-        """Take the queries, or learn them.
+        """Set the queries, or learn them.
 
         Parameters
         ----------
         X : array-like of shape (n_series, length) or (n_series, length, channels), list of series, or DataFrame
             A collection; its series are the queries unless one of the parameters `queries` and `n_queries` is set.
         y : array-like of shape (n_series,), optional
-            The class of each series; only `n_queries` reads it.
+            The class of each series; only used with `n_queries`.
 
         Returns
         -------

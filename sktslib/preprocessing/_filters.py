@@ -111,8 +111,8 @@ def runs(y):
 class StepStream:
     """A causal transformer that continues with every chunk of a recording; made by its `stream`.
 
-    What is transformed is to the bit what `transform` gives of the whole recording, whatever the chunks. A stream can
-    be pickled and resumes where it was. Memory: the state of a filter, or the samples of a window.
+    The result equals `transform` of the whole recording to the bit, whatever the chunks. A stream can be pickled and
+    resumes where it was. Memory: the state of a filter, or the samples of a window.
 
     Attributes
     ----------
@@ -139,7 +139,7 @@ class StepStream:
         X : array-like of shape (n,) or (n, channels)
             Samples that follow those before; there may be none.
         times : array-like of shape (n,), optional
-            Their times, which are looked at for uneven steps.
+            Their times, which are checked for uneven steps.
 
         Returns
         -------
@@ -149,7 +149,7 @@ class StepStream:
         Raises
         ------
         ValueError
-            If the samples are not what the transformer takes; the message says in which chunk.
+            If the transformer cannot take the samples; the message says in which chunk.
         """
         step = self._transformer
         if hasattr(X, "__len__") and len(X) == 0:  # nothing arrived in time
@@ -247,7 +247,7 @@ class RecordingTransformer(OneToOneFeatureMixin, TransformerMixin, Estimator):
         return recording.like(self._transformed(recording.y, self._begin()))
 
     def stream(self) -> StepStream:
-        """Begin to transform a recording that comes in chunks; `causal` must be True.
+        """Start to transform a recording chunk by chunk; `causal` must be True.
 
         Returns
         -------

@@ -98,7 +98,7 @@ def pipeline_segment(fitted: Any, X: Sequences, times: Times | None = None) -> S
     Returns
     -------
     Segments
-        As `QuerySegmenter.segment` returns them. They are in the transformed recording.
+        The segments of the transformed recording, as `QuerySegmenter.segment` returns them.
 
     Raises
     ------
@@ -204,7 +204,7 @@ class PipelineStream:
         Returns
         -------
         Matches or Segments
-            What is decided now; ranges count from the stream's first sample.
+            The matches or segments that are decided now; ranges count from the stream's first sample.
         """
         X, times = taken_apart(X, times)
         times = times_of(X, times, self.n_samples_seen)

@@ -148,11 +148,11 @@ class RangeTable:
         Parameters
         ----------
         sequence : array-like of shape (n,) or (n, channels), optional
-            What to cut, sample by sample beside what was searched: the recording as it was before a scaler, other
-            channels of it, or what can be sliced and is not in memory. Of several sequences a list with all of them.
-            Default: the samples that were searched.
+            The sequence to cut, with one sample for each that was searched: the recording before a scaler, other
+            channels of it, or an object that can be sliced and is not in memory. For several sequences a list of all of
+            them. Default: the sequence that was searched.
         length : int, optional
-            How many samples each piece is to have: it is interpolated linearly, and both of its ends are kept.
+            Number of samples of each piece, which is interpolated linearly between its ends.
 
         Returns
         -------
@@ -473,7 +473,7 @@ class Matches(Ranges, RangeTable):
         Returns
         -------
         Matches
-            In the order that they have.
+            In their present order.
 
         Examples
         --------
@@ -656,23 +656,23 @@ def matches_of(
     ----------
     found : list of Found
     n_matches : int or None
-        How many of each query count.
+        Largest number of matches of each query.
     times : array, SparseTimes, list of arrays or None
-        Of the sequence, or of each.
+        Times of the sequence; for several sequences a list.
     classes : ndarray of shape (n_queries,), optional
         Names of the queries.
     channels : list of str, optional
         Their names.
     thresholds : ndarray of shape (n_queries,), optional
-        NaN for a query without.
+        The threshold of each query; NaN without one.
     calibrations : list of Calibration, optional
-        Of each of what was found, or of each query.
+        One for each entry of `found`, or one for each query.
     listed : bool
         Whether the sequences came as a list.
     by_time : bool
-        Whether they are in order of time, not the best first.
+        Whether the matches are in order of time, not the best first.
     name : str, optional
-        What the times are called.
+        The name of the times.
     """
     if len(found) == 1:
         start, end, distance, _, version = found[0]

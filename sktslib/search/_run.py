@@ -784,7 +784,7 @@ class PartialSearch(_Parts):
     """A search of one part of a recording; made by `QuerySearcher.partial_search`. It does not need earlier parts.
 
     Parts may be fed in any order, on any machine, and pickled at any time, so that a long search can be saved and
-    continued. `merge_parts` makes of all parts the matches of one search of the whole recording. A part needs some
+    continued. `merge_parts` merges all parts into the matches of one search of the whole recording. A part needs some
     samples before its start, from `first` on: four query lengths in a subsequence search, one window length otherwise.
 
     Attributes
@@ -1079,7 +1079,7 @@ class Stream(_Parts):
         -------
         Matches
             The occurrences that are decided now, in order of time; ranges count from the stream's first sample. With
-            `n_matches` set the best can be told at the end only: then nothing is reported before `flush`.
+            `n_matches` set the best ones are known only at the end, so nothing is reported before `flush`.
         """
         return self._update(X, times)
 

@@ -576,7 +576,7 @@ def warn_of_look_alikes(alpha, distance, scale=None, found="matches"):
     scale : ndarray of shape (n,) or (n, channels), optional
         Their scales.
     found : str
-        What the matches are called.
+        The word for the matches.
     """
     n = len(distance)
     false = alpha * n

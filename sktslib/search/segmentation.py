@@ -62,10 +62,10 @@ def time_series_segmentation(
     Raises
     ------
     ValueError
-        For an unknown group, function or parameter, with the valid names and the nearest; for an entry that has no
-        search; and where the query, the sequence, the times or the weights do not fit.
+        For an unknown group, function or parameter, with the valid names and the nearest; for an entry without a
+        search; and if the query, the sequence, the times or the weights do not fit.
     TypeError
-        If the dictionary or an entry has not the form that `get_distance_dict` gives it.
+        If the dictionary or an entry does not have the form that `get_distance_dict` makes.
 
     Examples
     --------

@@ -169,7 +169,7 @@ def as_series(
     channels : int, optional
         The number of channels it must have.
     like : str
-        What has that number of channels, for messages.
+        The object with that number of channels, for messages.
     missing : bool, optional
         Whether NaN may pass, where the caller's `nan_policy` says so; None where there is no such parameter.
     channels_first : bool, default=False

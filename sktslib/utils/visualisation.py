@@ -117,7 +117,7 @@ def plot_costmatrix(
     Returns
     -------
     display : CostMatrixDisplay
-        What was drawn: `ax_`, `figure_`, `image_`, `path_line_`, `colorbar_`, `query_lines_`, `sequence_lines_`.
+        The drawn objects: `ax_`, `figure_`, `image_`, `path_line_`, `colorbar_`, `query_lines_`, `sequence_lines_`.
 
     Raises
     ------
@@ -219,7 +219,7 @@ def plot_weight_query(x: Times | None, query: Queries, weight: ArrayLike | None,
     Returns
     -------
     display : WeightedQueryDisplay
-        What was drawn: `ax_`, `figure_`, `query_lines_`, `colorbar_`.
+        The drawn objects: `ax_`, `figure_`, `query_lines_`, `colorbar_`.
 
     Raises
     ------
@@ -305,12 +305,12 @@ def plot_segmentation(segments: Any, sequence: Sequences, ts: Times | None = Non
 def plot_repetitions(repetitions: Any, query: Queries | None = None, **style: Any) -> RepetitionsDisplay:
     """Draw repetitions one over the other on the time base of their query, with their mean and spread.
 
-    Without a repetition the query alone is drawn; of more than 300 as many, evenly chosen.
+    Without a repetition only the query is drawn; of more than 300 repetitions, 300 evenly chosen ones.
 
     Parameters
     ----------
     repetitions : array-like of shape (n_repetitions, m) or (n_repetitions, m, channels)
-        What ``Segments.warped`` returns.
+        The result of ``Segments.warped``.
     query : array-like of shape (m,) or (m, channels), optional
         The query.
     **style
@@ -319,7 +319,7 @@ def plot_repetitions(repetitions: Any, query: Queries | None = None, **style: An
     Returns
     -------
     display : RepetitionsDisplay
-        What was drawn: `ax_`, `figure_`, `repetition_lines_`, `mean_lines_`, `spread_areas_`, `query_lines_`.
+        The drawn objects: `ax_`, `figure_`, `repetition_lines_`, `mean_lines_`, `spread_areas_`, `query_lines_`.
 
     Raises
     ------

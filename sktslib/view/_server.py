@@ -41,7 +41,7 @@ def serve(session, *, port=0, browser=True):
     Parameters
     ----------
     session : Session
-        What answers the page's messages.
+        The session that answers the page's messages.
     port : int, default=0
         The port of 127.0.0.1 to listen on; 0 takes a free one.
     browser : bool, default=True
@@ -72,7 +72,7 @@ def widget(session):
     Parameters
     ----------
     session : Session
-        What answers the page's messages.
+        The session that answers the page's messages.
 
     Returns
     -------

@@ -135,15 +135,16 @@ class Session:
     recording : str, path-like, Recording, object or array of shape (n,) or (n, channels)
         A file or an object that `sktslib.io.read` takes, a recording, or a table or array in memory or not.
     path : str or Path, optional
-        Where each change of the session is appended as a line, and read from when it is opened again. Several sessions
-        may share it, also of several processes: each takes over what the others add. Exports are written next to it.
+        File to which each change of the session is appended as a line, and from which the session is resumed. Several
+        sessions may share it, even in several processes: each reads the lines that the others add. Exports are written
+        next to it.
     name : str, optional
-        What the recording is called.
+        The name of the recording.
     code : str, optional
-        Lines of Python that read the recording as `X` of shape (n, channels) and `times`, for scripts. Without them an
-        exported script brings a copy of the recording.
+        Lines of Python for exported scripts that read the recording as `X` of shape (n, channels) and `times`. Without
+        them a copy of the recording is exported with a script.
     seed : int, default=0
-        What the matches that are asked about at random are drawn by.
+        Seed of the matches drawn at random.
     """
 
     def __init__(self, recording, path=None, *, name="recording", code=None, seed=0):

@@ -26,11 +26,11 @@ __all__ = ["Metric"]
 
 
 class Alignment(float):
-    """A distance that remembers the alignment it comes from.
+    """A distance that holds the alignment it comes from.
 
-    It is a float in every respect; numpy, pandas and scikit-learn take it for one. It also unpacks:
-    ``distance, cost_matrix, path = dtw(x, y)``, and ``dtw(x, y)[2]`` is the path. Cost
-    matrix and path are computed when first asked for.
+    It is a float in every respect, also to numpy, pandas and scikit-learn. It also unpacks:
+    ``distance, cost_matrix, path = dtw(x, y)``, and ``dtw(x, y)[2]`` is the path. Cost matrix and path are computed
+    when first needed.
 
     Attributes
     ----------

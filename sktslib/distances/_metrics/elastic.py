@@ -35,11 +35,11 @@ class SubsequenceKernel:
         problem : PreparedPair
             The query with the samples and their times.
         at : tuple
-            The column of the samples to begin with, and its number in the whole sequence.
+            The first column of the samples, and its number in the whole sequence.
         lengths : tuple
             The least and the largest length of a candidate.
         state : pair of ndarray of shape (m + 1,)
-            Left as the next samples need it.
+            Updated in place, for the next samples.
         found : pair of ndarray of shape (n,)
             Filled with the distance of the best candidate that ends at each sample, and its start.
         costs : ndarray of shape (n, m) or (0, m)

@@ -464,16 +464,16 @@ class QuerySegmenter(QueryEstimator):
         ----------
         X : array-like of shape (m,) or (m, channels), or list or dict of arrays
             The query, or several, in a dict by their names, which are the labels of segments; with the parameter
-            `query` set, any series of the same channels; with `y` or ``query="auto"``, a recording.
+            `query` set, any series with as many channels; with `y` or ``query="auto"``, a recording.
         y : array-like of shape (n,), optional
             Labels of the recording's time points: 0, False, an empty text or "0" for background, other values, numbers
-            or texts, for the class of repetition; with `self_train` of `Learning` -1 for what is unlabeled. A run of
+            or texts, for the class of repetition; with `self_train` of `Learning` -1 for unlabeled samples. A run of
             one label of at least 2 samples is an occurrence, so occurrences of one class need background between them:
-            see :func:`sktslib.metrics.labels_from_events`. Mark the same part of each, and all there are: what is not
-            marked counts as background, unless it looks like those that are. Labels that are all alike are an error,
+            see :func:`sktslib.metrics.labels_from_events`. Mark every occurrence, and the same part of each: unmarked
+            samples count as background, unless they look like an occurrence. Labels that are all alike are an error,
             unless `query` is set. Without an occurrence labels are ignored, and `X` is the query.
         weight : array-like of shape (m,) or (m, channels), optional
-            Relative weights of the query's points; replaces the parameter. Of several queries a list, as are `times`.
+            Relative weights of the query's points; replaces the parameter. For several queries a list, like `times`.
         times : array-like of shape (m,), optional
             Strictly increasing sample times of the query, for metrics that use them.
 
@@ -543,15 +543,15 @@ class QuerySegmenter(QueryEstimator):
         return Segments(*each, margin=margin, _source=sources, **rest)
 
     def stream(self, max_delay: float | None = None) -> SegmentStream:
-        """Start a segmentation that takes the recording chunk by chunk.
+        """Start a segmentation that receives the recording chunk by chunk.
 
         Parameters
         ----------
         max_delay : int, optional
-            After how many samples at most the end of a repetition must be decided, at the end of a chunk; not less than
-            the longest query has. Without it a repetition waits until no segmentation that may still be the
-            cheapest disagrees, so that the answer is that of `segment`; with it the segmentation that is the cheapest
-            by then decides, and the answer may be another.
+            Largest number of samples between the end of a repetition and its report, at the end of a chunk; at least
+            the length of the longest query. The segmentation that is the cheapest by then decides, so the result may
+            differ from that of `segment`. None: a repetition is reported when every segmentation that may still be the
+            cheapest contains it, and the result is that of `segment`.
 
         Returns
         -------
@@ -849,7 +849,7 @@ def queries_of_others(segmenter, marked, weight):
 
 
 def warn_of_alike_classes(segmenter, marked, weight):
-    """Warn of classes whose held-out occurrences are mostly assigned to another class."""
+    """Warn of classes most of whose held-out occurrences are assigned to another class."""
     classes, names, source = segmenter._rules.classes, segmenter.classes_.tolist(), marked.source
     fold = np.where(np.bincount(marked.code)[marked.code] >= FOLDS, _thresholds.blocks_of(marked.code, FOLDS), -1)
     called = np.zeros((len(names),) * 2, int)
