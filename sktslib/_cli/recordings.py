@@ -200,7 +200,7 @@ def compared(queries, sequence, names=False, of=("query", "sequence")):
     sequence : FileRecording
         The sequence; further columns of it are not compared.
     names : str or None, optional
-        What --map was given, QUERY=RECORDING with commas between several; False where the command has no such option.
+        The value of --map, QUERY=RECORDING with commas between several; False if the command has no such option.
     of : tuple of str
         Names of the queries and of the sequence in messages.
 

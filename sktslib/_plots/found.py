@@ -419,7 +419,7 @@ class WeightedQueryDisplay(Display):
     figure_ : matplotlib Figure
         The figure of the axes.
     query_lines_ : list of matplotlib LineCollection
-        The query in each row, one piece a point; their array holds the weights.
+        The query in each row, with one piece per point; their array holds the weights.
     query_points_ : list of matplotlib PathCollection
         The points themselves.
     colorbar_ : matplotlib Colorbar
@@ -517,10 +517,11 @@ DARK, LIGHT = 0.42, 0.2  # opacity of the areas of neighbors
 class SegmentationDisplay(Display):
     """A sequence cut into repetitions of patterns.
 
-    Boundaries are dashed lines; repetitions are shaded, neighbors in turn light and dark, each class in its color.
-    Repetitions that are narrower than two pixels are lines in the color of their class, without boundaries.
-    Where there is more than one boundary for four pixels of width, or such lines would run into blocks, a strip below
-    the sequence stands for both: each column is divided among what covers it, and is the paler the less is covered.
+    Boundaries are dashed lines; repetitions are shaded, alternately light and dark, each class in its color.
+    Repetitions that are narrower than two pixels are lines in the color of their class, without boundaries. Where there
+    is more than one boundary for four pixels of width, or such lines would run into blocks, a strip below the sequence
+    replaces both: each column is divided among the repetitions that cover it, and is the paler the less of it is
+    covered.
 
     Parameters
     ----------
@@ -847,7 +848,7 @@ MOST_LINES = 300  # most repetitions that are drawn
 class RepetitionsDisplay(Display):
     """Repetitions of a query, their mean and their spread.
 
-    Of more than 300 repetitions as many are drawn, evenly chosen; mean and spread are those of all.
+    Of more than 300 repetitions, 300 evenly chosen ones are drawn; mean and spread are those of all.
 
     Parameters
     ----------

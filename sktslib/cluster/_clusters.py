@@ -201,13 +201,14 @@ def drawn(init, costs_from, sizes, rng):
     Parameters
     ----------
     init : {"k-means++", "random"}
-        "k-means++": each is drawn in proportion to what it costs with those before.
+        "k-means++": each center is drawn with a probability proportional to the cost of a series with the centers
+        before.
     costs_from : callable
-        Gives for indices of series the costs (n_indices, n) of all series with these as centers.
+        Returns the costs (n_indices, n) of all series if the series with given indices are the centers.
     sizes : pair of int
         n and k.
     rng : RandomState
-        Of several draws that one is taken which lowers the sum most, as in scikit-learn.
+        Source of the draws; of several drawn series the one that lowers the sum most is chosen, as in scikit-learn.
     """
     n, k = sizes
     if init == "random":

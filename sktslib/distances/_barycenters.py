@@ -187,7 +187,7 @@ def dba(task, z):
     while True:
         far, sums, found = task.aligned(z, limits)
         cost = float(task.share @ far)
-        if costs and not cost < costs[-1]:  # averages may not improve a cost that is no sum of squares
+        if costs and not cost < costs[-1]:  # averages may not improve a cost that is not a sum of squares
             return best, costs
         best = z
         costs.append(cost)

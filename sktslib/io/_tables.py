@@ -110,7 +110,7 @@ def source_of(path, reading, option):
     Returns
     -------
     Table or Recording
-        A recording of what is no table.
+        A recording, for a file that is not a table.
     """
     import pandas as pd
 
@@ -223,7 +223,7 @@ def table_of(path, source, reading, notes, row="line"):
     if layout is None:
         raise ValueError(NO_NUMBERS)
     frame, notes = None, [*notes, *layout.notes]
-    # Exclude lines that are no data, in spite of what the first lines suggest.
+    # Exclude lines that are not data, whatever the first lines suggest.
     with suppress(pd.errors.ParserError, pd.errors.ParserWarning):
         frame = _frame(source, layout, reading)
     names = unique_names(layout.names or [str(k + 1) for k in range(len(layout.kinds))], notes)
@@ -244,7 +244,7 @@ def table_of(path, source, reading, notes, row="line"):
 
 
 def _has_others(frame, kinds):
-    """Return whether rows may include lines that are no data: texts in number columns, or comments."""
+    """Return whether rows may include lines that are not data: texts in number columns, or comments."""
     numbers = frame[[k for k, kind in enumerate(kinds) if kind == "number"]]
     texts = any(dtype.kind not in "biuf" for dtype in numbers.dtypes)
     nothing = numbers.shape[1] and numbers[-1:].isna().all(axis=None)

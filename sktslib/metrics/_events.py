@@ -84,7 +84,7 @@ def closest_matching(rows, columns, errors, n_true, n_pred):
     errors = errors.astype(np.float64)
     price = errors.sum() + 2 * len(errors) + 1
     true, pred = np.arange(n_true), np.arange(n_pred)
-    # A zero in a sparse matrix is no edge, so 1 is added to all costs.
+    # A zero in a sparse matrix is not an edge, so 1 is added to all costs.
     costs = np.concatenate([errors + 1, np.full(n_true + n_pred, price), np.ones(len(errors))])
     left = np.concatenate([rows, true, n_true + pred, n_true + columns]).astype(np.int32)
     right = np.concatenate([columns, n_pred + true, pred, n_pred + rows]).astype(np.int32)
@@ -871,7 +871,7 @@ def _distances(ranges, j, true_label, found):
     label_of = np.full(count, None) if found._query_labels is None else found._query_labels.astype(object)
     own = label_of[query][:, None]
     left_out = matched[:, None] & (((label_of == own) & (own != None)) | (np.arange(count) == query[:, None]))  # noqa: E711
-    # Classes that are no query's label belong to no query, if others are.
+    # If some classes are labels of queries, the other classes belong to no query.
     if true_label is not None and {*label_of.tolist()} & {*true_label.tolist()} - {None}:
         left_out |= ~matched[:, None] & (label_of != true_label[:, None])
     values = np.where(left_out, np.nan, every)

@@ -491,7 +491,7 @@ class ShapeletTransform(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Colle
             rule = f"hold series of at least as many points as the longest query, {longest}"
             raise refused("'X'", rule, f"{n} in 'X[{short[0]}]'", f"Leave such series out, or {learned}.")
         limits = plain_count(self.min_length), plain_count(self.max_length)
-        warn_of_sequences(self._queries, series, elsewhere=True)  # an offset is no error, as the level may be a feature
+        warn_of_sequences(self._queries, series, elsewhere=True)  # no error for an offset: the level may be a feature
 
         queries = [plan._replace(limits=limits) for plan in self._queries]
         calls = (delayed(best_match)(plan, y) for y in series for plan in queries)

@@ -48,10 +48,10 @@ def spectra(data, ranges, code, rate, look_alikes=None):
     ranges, code : ndarray of shape (k, 2) and (k,)
         The events and their classes.
     rate : float
-        Samples a unit of time.
+        Samples per unit of time.
     look_alikes : list of ndarray of shape (j, 2), optional
-        Of each class ranges that look like its events and have no mark: what they have in common with it is no noise.
-        None: it is not known which there are, and the noise is what counts as seen before alone.
+        Unlabeled ranges that look like the events of each class: their share of the typical event is not noise. None:
+        they are unknown, and the noise is the assumed one, in one over the frequency.
     """
     lengths = ranges[:, 1] - ranges[:, 0]
     usual = int(np.median(lengths))
@@ -472,7 +472,7 @@ class AutoFilter(Filter):
             rule, got = "have an event without a missing value, to learn from", f"NaN in each of {len(ranges)}"
             raise refused("'X'", rule, got, "Fill the gaps, for example with numpy.interp, or use BandPass.")
         data, ranges, code = fill(data), ranges[whole], code[whole]
-        data = data - np.median(data, axis=1, keepdims=True)  # a low-pass would keep the offset, which is no event
+        data = data - np.median(data, axis=1, keepdims=True)  # a low-pass would keep the offset, which is not an event
         while True:
             ranges, found, unmarked = self._spectra(data, ranges, code)
             bands = candidates(found, band_of(found))

@@ -233,12 +233,13 @@ class RecordingTransformer(OneToOneFeatureMixin, TransformerMixin, Estimator):
         X : array-like of shape (n,) or (n, channels)
             The recording.
         times : array-like of shape (n,), optional
-            Its sample times, as in `fit`. They are looked at for uneven steps, and do not change the numbers.
+            Its sample times, as in `fit`. They are only checked for uneven steps.
 
         Returns
         -------
         ndarray of the shape of X
-            As many samples, NaN where one is missing. A table with the index of `X` where ``set_output`` says so.
+            The transformed samples; NaN where one is missing. A table with the index of `X` if ``set_output`` asks for
+            one.
         """
         check_is_fitted(self)
         recording = self._checked(X, times, reset=False)
@@ -252,7 +253,7 @@ class RecordingTransformer(OneToOneFeatureMixin, TransformerMixin, Estimator):
         Returns
         -------
         StepStream
-            Its ``update(X)`` returns the transformed samples of each chunk, to the bit those of `transform`.
+            Its ``update(X)`` returns the transformed samples of each chunk, equal to those of `transform` to the bit.
         """
         check_is_fitted(self)
         if not self.causal:

@@ -176,7 +176,7 @@ def pipeline_stream(fitted: Any, *, max_delay: int | None = None) -> PipelineStr
 
 
 class PipelineStream:
-    """The streams of a pipeline's steps one behind the other; made by :func:`pipeline_stream`. It can be pickled.
+    """The streams of a pipeline's steps, one after the other; made by :func:`pipeline_stream`. It can be pickled.
 
     Attributes
     ----------

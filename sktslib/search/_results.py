@@ -71,10 +71,9 @@ class RangeTable:
         Parameters
         ----------
         by : str, default="start"
-            An attribute with one value for each. "start" is the order of time, of several sequences in one after the
-            other.
+            An attribute with one value for each. "start" means the order of time, in one sequence after the other.
         reverse : bool, default=False
-            Whether the largest come first. Equals stay in the order that they have, reversed or not.
+            Whether the largest come first. Equal values keep their present order, reversed or not.
 
         Returns
         -------

@@ -499,7 +499,7 @@ def rate_of(estimator):
 
 
 def calibrations_of(estimator):
-    """Return the calibration that `fit_threshold` found for each query; None before, or if the rule is no rate."""
+    """Return the calibration that `fit_threshold` found for each query; None before, or if the rule is not a rate."""
     return None if rate_of(estimator) is None else getattr(estimator, "_fitted_calibrations", None)
 
 

@@ -227,7 +227,7 @@ class Parameters:
 
 
 class ParameterHolder(Parameters):
-    """Base class of objects that hold parameters and are no estimators."""
+    """Base class of objects that hold parameters and are not estimators."""
 
     _short_forms = (None,)  # values of a parameter that stand for an object of this class
 

@@ -69,7 +69,7 @@ def holes(ty, max_gap):
 def are_longer(step, size, max_gap):
     """Return whether time steps are longer than `max_gap`; `size` is the size of the times, for the rounding of floats.
 
-    Times may also be rounded to a decimal place. A step equal to `max_gap` rounded up to that place is no gap, if
+    Times may also be rounded to a decimal place. A step equal to `max_gap` rounded up to that place is not a gap, if
     `max_gap` is at least two units of the place and is not itself given to a tenth of it. This depends on no other
     step.
     """
@@ -115,7 +115,7 @@ def numbers_of(steps):
 
 # ---------------------------------------------------------------------------------------------------- uneven sampling
 def interval(t):
-    """Return the usual step of times (n,): the mean of the steps that are no gaps; None for fewer than two times.
+    """Return the usual step of times (n,): the mean of the steps that are not gaps; None for fewer than two times.
 
     It is not the median, because the median of rounded times is one of two neighboring values.
     """

@@ -231,7 +231,7 @@ def times_of(X, times, first=0):
         return given_times(times, "times")
     index = index_of(X)
     numbered = getattr(getattr(index, "dtype", None), "kind", None) in ("i", "u")
-    # Unique row numbers out of order are no recording. Repeated numbers come from concatenated tables.
+    # Unique row numbers out of order are not a recording. Repeated numbers come from concatenated tables.
     if numbered and not index.is_monotonic_increasing and index.is_unique:
         rows = np.asarray(index)
         k = int(np.argmin(rows[1:] > rows[:-1]))
@@ -281,7 +281,7 @@ def _increases(index):
 
 
 def notice_index(X, times, name="X"):
-    """Warn of an index of floats that are no times, and of an index whose levels may number recordings."""
+    """Warn of an index of floats that are not times, and of an index whose levels may number recordings."""
     index = index_of(X)
     if times is not None:
         return
@@ -305,7 +305,7 @@ def column_of_times(a, names):
     """Return the number of a column of `a` (n, channels) that probably holds times; else None.
 
     Such a column either has a name of times and never falls, or it always increases, and evenly at first. If all
-    channels do so, they are no times.
+    channels do so, they are not times.
     """
     if a.ndim != 2 or a.shape[1] < 2 or len(a) < 2:
         return None

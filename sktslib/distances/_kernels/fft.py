@@ -92,7 +92,7 @@ def _forth(re, im, roots):
 
 @inner
 def _pairs(re, im, rows):
-    """Replace pairs of neighboring rows by sum and difference: a radix-2 step for sizes that are no power of four."""
+    """Replace pairs of neighboring rows by sum and difference: a radix-2 step for sizes that are not powers of four."""
     for begin in range(0, rows * REGISTER, 2 * REGISTER):
         second = begin + REGISTER
         a, b, c, d = load(re, begin), load(re, second), load(im, begin), load(im, second)

@@ -326,7 +326,7 @@ class Metric(ParameterHolder):
     _center = "mean"
 
     def _segment_cost(self, distance, m):
-        """Return the sum behind a distance, without its root; a distance that is no sum is multiplied by m points."""
+        """Return the sum behind a distance, without its root; a distance that is not a sum is multiplied by m."""
         return m * distance
 
 

@@ -453,7 +453,7 @@ class Mahalanobis(LockstepMetric):
     Attributes
     ----------
     VI_ : ndarray
-        What `fit` estimated; only after `fit`.
+        The inverse covariance that `fit` estimated; only after `fit`.
 
     Examples
     --------

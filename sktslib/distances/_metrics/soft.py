@@ -264,7 +264,7 @@ class GAK(SoftMetric):
     Attributes
     ----------
     sigma_ : float
-        What `fit` estimated; only after `fit`.
+        The width that `fit` estimated; only after `fit`.
 
     References
     ----------

@@ -65,7 +65,7 @@ STIFFNESS = 1.0, 4.0, 1 / 4, 16.0, 1 / 16
 WINDOWS = None, "mean", "zscore"
 WRONG = 0.02  # share of marks that may be wrong: this share of the worst hits and the best false matches is ignored
 ALIKE = 0.05  # margins that differ by less are equal: a twentieth of what background costs
-UNLIKE = 2.0  # |x - y|^2 / |y|^2 of unrelated series of equal size; larger values are no better
+UNLIKE = 2.0  # |x - y|^2 / |y|^2 of unrelated series of equal size; larger values are not better
 
 
 class Stiff(ADTW):

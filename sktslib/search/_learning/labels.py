@@ -81,7 +81,7 @@ def learn_queries(marked, metric, n_templates, verbose, signs):
     n_templates : int or "auto"
         Queries of each class.
     signs : ndarray or None
-        Those that occurrences may have (k,), or their channels (k, channels).
+        The signs (k,) that occurrences may have, or (k, channels) of each channel.
 
     Returns
     -------
@@ -268,7 +268,7 @@ def learn_background(marked, queries, constant, segment, verbose=0):
             factor, best = middle_of_the_best(value, len(marked.ranges), nearest)
         return best[0], one.times(factor**sure if nearest else factor)
 
-    # Background costs per sample at most the strongest sample of an occurrence, because artifacts are no occurrences.
+    # Background costs per sample at most the strongest sample of an occurrence, because artifacts are not occurrences.
     relative = tried(unit._replace(limit=strongest), 1.0) if strongest else (-1, None)
     if relative[0] >= PERFECT or not 0 < constant < np.inf:
         return relative[1] or Background(constant)

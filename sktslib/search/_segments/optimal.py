@@ -392,8 +392,8 @@ class Undecided:
     fresh : bool
         Whether the first row is the start of the series.
     unknown : bool
-        Whether the part of the series before the first row is unknown: then that row is no node yet, and paths may come
-        from before it.
+        Whether the part of the series before the first row is unknown: then that row is not a node yet, and paths may
+        come from before it.
     """
 
     def __init__(self, base, best, starts, transitions, lengths, *, fresh=False, unknown=False):
