@@ -43,7 +43,7 @@ def main(argv=None):
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             return 0
         if isinstance(error, OSError) and error.errno == errno.ENOSPC and error.filename is None:
-            error = f"What was found could not be written: {error.strerror}. Free some, or write it elsewhere."
+            error = f"The results could not be written: {error.strerror}. Free some space, or write elsewhere."
         print(f"sktslib: error: {error}", file=sys.stderr)
         return 2
     return code

@@ -64,7 +64,7 @@ def _packed(model):
     except Exception as error:  # of any kind, because objects control how they are saved
         unknown = {f"what skops cannot save ({on_one_line(error, 120)})"}
     if unknown:
-        rule = f"hold types of sktslib and scikit-learn alone. Got {_listed(unknown)}"
+        rule = f"hold only types of sktslib and scikit-learn. Got {_listed(unknown)}"
         raise ValueError(f"--output: a .skops file must {rule}. End the name in .joblib, and load it with --trust.")
     return data
 

@@ -183,7 +183,7 @@ def test_pictures_of_what_was_pickled_need_the_sequence():
     assert timed.times.samples.tolist() == [1, 4, 6, 9]
     np.testing.assert_array_equal(np.asarray(timed.times), times[[1, 4, 6, 9]])
     assert len(timed.times) == 4
-    with pytest.raises(ValueError, match="'ts' parameter must be given: the result holds the times of its own"):
+    with pytest.raises(ValueError, match="'ts' parameter must be given: the result holds only the times of its own"):
         timed.plot(sequence=y)
     lines = [timed.plot(sequence=y, ts=times), timed.plot(sequence=pd.Series(y, index=pd.DatetimeIndex(times)))]
     for display in lines:

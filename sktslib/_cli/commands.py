@@ -88,7 +88,7 @@ POLARITY = (
     "its own (default: same)"
 )
 COMMON = {
-    "max_gap": "the largest step of the times, in their unit or a duration such as 1.5s, that is no gap; nothing found "
+    "max_gap": "the largest step of the times, in their unit or a duration such as 1.5s, that is not a gap; no result "
     "spans one (default: None)",
     "n_jobs": "the number of threads; -1: all processors. No result depends on it (default: one)",
     "verbose": "0: show no progress bar; 1: show one on the standard error (default: 1 on a terminal, else 0)",
@@ -128,10 +128,10 @@ SEGMENT = {
     "occurrences, up to 4 (default: auto)",
     "learning__refine": "how often the repetitions found are averaged, and the recording cut again by the averages "
     "(default: 0)",
-    "learning__self_train": "how often at most learning goes on from its own sure answers in the part without labels "
+    "learning__self_train": "the largest number of rounds that learn from certain repetitions without labels, too "
     "(default: 0)",
-    "learning__class_weight": "balanced: all classes of --labels count alike, however rare they are (default: what is "
-    "of a rare class must be clear)",
+    "learning__class_weight": "balanced: all classes of --labels count alike, however rare (default: only "
+    "clear repetitions get a rare class)",
     "partial": "whether an end of the recording may cut off a repetition, of which half is observed; auto: with "
     "--query auto (default: auto)",
     "threshold": "the largest cost of a repetition per point of its query, or a rule: fdr:0.05, conformal:0.1 or "
@@ -275,7 +275,7 @@ class Parser(argparse.ArgumentParser):
             hint = f". The {what or 'pattern is named with --query FILE'}" if "--query" in known else ""
             hint = f". Did you mean {near[0]}?" if near and unknown[0].startswith("-") else hint
             if unknown[0].startswith("--self-train") and "--task" in known:
-                hint = ". It is an option of --task segment, which alone learns from what is unlabeled"
+                hint = ". It is an option of --task segment, the only one that learns from unlabeled samples"
             self.error(f"unrecognized arguments: {' '.join(unknown)}{hint}")
         return options
 
@@ -334,7 +334,7 @@ READING = {
     "--decimal CHAR": "the decimal mark of text files (default: found)",
     "--thousands CHAR": "the mark between thousands in text files (default: found where it is certain)",
     "--header LINE": "the line with the names of columns, from 1; 0: no names (default: found)",
-    "--missing WORD,...": "what stands for missing values, --missing=-9999,X (default: empty cells, NaN, NA, ...)",
+    "--missing WORD,...": "the codes of missing values, --missing=-9999,X (default: empty cells, NaN, NA, ...)",
     "--sheet NAME": "the sheet of an Excel file, by name or by number from 1 (default: the first)",
     "--encoding NAME": "the encoding of text files (default: found; UTF-8, UTF-16 or else cp1252)",
     "--day-first": "read 02/03/2024 as the second of March (default: as other rows show, else month first)",
@@ -443,9 +443,9 @@ LEARNING = {
     "class; or marks, the annotations in the recording's own file",
     "--where COLUMN=VALUE": "the ranges that count: those with this value in a column, such as foot=left or "
     "label=spindle (default: all)",
-    "--labeled START-STOP": "the part that was looked through for labels; --self-train learns from the rest, and what "
-    "is -1 (default: all)",
-    "--around BEFORE,AFTER": "the labels are instants, such as R peaks: what they label, in samples (12,18) or "
+    "--labeled START-STOP": "the part that was looked through for labels; --self-train learns from the rest, and from "
+    "samples labeled -1 (default: all)",
+    "--around BEFORE,AFTER": "the labels are instants, such as R peaks: the range around each, in samples (12,18) or "
     "durations (0.1s,0.15s)",
     "--on-overlap WAY": "of ranges that overlap: first keeps those listed first, merge joins a class, cut halves "
     "(default: error)",

@@ -65,7 +65,7 @@ def read_labels_of(given, recording, files, *, labeled=None, self_train=False, *
     if self_train:
         labels = _with_unlabeled(labels, labeled, recording)
     elif labeled is not None:
-        needs = "--self-train, such as --self-train 3, by which --task segment learns from what is unlabeled, too"
+        needs = "--self-train, such as --self-train 3, by which --task segment learns from unlabeled samples, too"
         way_out = "To learn from the labeled part alone, write RECORDING:START-STOP."
         raise ValueError(f"--labeled needs {needs}. Got {labeled!r}. {way_out}")
     known, unlabeled = known_labels(labels, self_train)
@@ -78,7 +78,7 @@ def read_labels_of(given, recording, files, *, labeled=None, self_train=False, *
         line += "; -1 is one of the classes: with --task segment --self-train 3 it means unlabeled"
     if not len(ranges) or (not (read.code == 0).any() and len(read.classes) < 2):
         rule = "at least one range of two samples or more, and the background between ranges by 0 or nothing"
-        outside = "" if labeled is None else f" What lies outside of --labeled {labeled} does not count."
+        outside = "" if labeled is None else f" Samples outside of --labeled {labeled} do not count."
         raise ValueError(f"--labels must mark {rule}. Got {line}.{outside}")
     return labels, line
 
@@ -188,7 +188,7 @@ def ranges_of(path, recording, files, option="--labels", where=None, around=None
     read = f"{' to '.join(map(repr, edges))} read as {what}"
     if not whole.any():
         where = f"in the recording of {len(recording)} samples"
-        raise ValueError(f"{option}: none of the {len(samples)} ranges lies {where}. Got {read}.{recording.turned}")
+        raise ValueError(f"{option}: none of the {len(samples)} ranges is {where}. Got {read}.{recording.turned}")
     classes = next((by_name[name] for name in CLASSES if name in by_name), None)
     kinds = None if classes is None else frame[classes].to_numpy()[whole]
     if kinds is not None and kinds.dtype.kind not in "biu":
@@ -292,7 +292,7 @@ def run_evaluate(options):
     found, labels, described, _ = ranges_of(options.found, recording, files, "FOUND")
     note(f"found: {len(found)} ranges, {described}")
     if (kinds is None) != (labels is None):
-        note(f"only the {'found ranges' if kinds is None else 'labels'} have classes, which do not count therefore")
+        note(f"only the {'found ranges' if kinds is None else 'labels'} have classes, which therefore do not count")
         kinds = labels = None
     if kinds is not None:
         kinds, labels = np.asarray(kinds).astype(str), np.asarray(labels).astype(str)

@@ -29,7 +29,7 @@ def run_show(options):
     rate = times["rate"]
     note(f"{recording.title}: {counted(recording, 'sample')} of {counted(recording.channels, 'channel')}")
     if rate is None:
-        note("no times are known: --time-column names a column of times, --rate says how many samples a second has")
+        note("no times are known: --time-column names a column of times, --rate gives the samples per second")
     else:
         pace = f"one every {1 / rate:.6g} s" if rate < 1 else f"{rate:.6g} per second"
         note(f"times {recording.time_name!r} from {times['first']} to {times['last']}, {pace}")

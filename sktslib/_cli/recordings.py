@@ -211,7 +211,7 @@ def compared(queries, sequence, names=False, of=("query", "sequence")):
     wanted, called, written = queries[0].channels, {}, {}
     for own, there in mapped(names).items():
         if there not in sequence.channels:
-            raise no_column("--map", there, {sequence.title: sequence.channels}, "columns of the recording behind =")
+            raise no_column("--map", there, {sequence.title: sequence.channels}, "columns of the recording after =")
         if own not in wanted:
             raise no_column("--map", own, {f"the {of[0]}": wanted}, f"columns of the {of[0]} before =")
         called[there], written[own] = own, f"{own} with {there}"

@@ -78,12 +78,12 @@ def hints(estimator, segments):
     if not len(segments):
         what = f"{longest}, the longest, is in samples, and the query has more than twice as many"
         short = isinstance(longest, int) and 2 * longest < min(map(len, estimator.queries_))
-        higher = "a higher --background takes what costs more for repetitions, too"
+        higher = "a higher --background accepts repetitions that cost more"
         yield f"--lengths: {what}: raise it, or leave it out" if short else higher
         return
     if segments.stretch.max() > LONG:
         what = f"repetitions are up to {segments.stretch.max():.1f} times as long as the query"
-        yield f"{what}: bound them with --lengths SHORTEST,LONGEST, or take --metric adtw"
+        yield f"{what}: bound them with --lengths SHORTEST,LONGEST, or use --metric adtw"
 
 
 NOUNS = {"search": ("match", "matches"), "segment": ("repetition", "repetitions")}
@@ -277,7 +277,7 @@ def run_learn(options):
         output.note(f"metric {why}: {estimator.metric_!r}{rest}")
     for k, counts in enumerate(getattr(estimator, "self_training_", ()), 1):
         taken = (f"{count} of {name}" for name, count in zip(estimator.classes_, counts, strict=True))
-        output.note(f"self-training, round {k}: {', '.join(taken)} in what is unlabeled")
+        output.note(f"self-training, round {k}: {', '.join(taken)} in unlabeled samples")
     queries = _learned(estimator)
     lengths = ", ".join(f"{query.title}: {len(query.values)} samples" for query in queries)
     output.note(f"learned {output.counted(queries, 'template')}: {lengths}")

@@ -88,7 +88,7 @@ class Display:
         for name in style:
             if name not in valid:
                 message = unknown_name("parameter", name, valid, f"{type(self).__name__}.plot")
-                raise TypeError(f"{message} Restyle what is drawn by the attributes of what 'plot' returns.")
+                raise TypeError(f"{message} Restyle the drawing by the attributes of the object that 'plot' returns.")
         return self.plot(**style)
 
     def _make_axes(self, ax, n_rows, *, height=2.2, width=10.0, what="channels"):
@@ -289,7 +289,7 @@ class Times:
         ends = self.at([0, len(self) - 1])
         low, high = (ends[k] if t is None else self._place(t, first=k == 0) for k, t in enumerate(time_range))
         if not (low < high and low <= ends[1] and high >= ends[0]):
-            rule = f"{rule}. The start must lie before the end, and the range must hold samples"
+            rule = f"{rule}. The start must be before the end, and the range must hold samples"
             from matplotlib.dates import num2date
 
             begin, end = num2date(ends, self.zone) if self.dates else ends
@@ -330,7 +330,7 @@ def as_times(times, n, name, series=None, result=None):
     if times is None or hasattr(times, "samples"):  # a stream's result knows the times of some samples only
         held = index_times(getattr(series, "index", None))
         if times is not None and held is None:
-            rule = "be given: the result holds the times of its own starts and ends, and no others"
+            rule = "be given: the result holds only the times of its own starts and ends"
             out = f"Pass the times of the whole sequence, or numpy.arange({n}) to draw it by samples."
             raise refused(name, rule, None, out)
         called, times = time_name(series, None) if called is None else called, held

@@ -47,7 +47,7 @@ def assigned(costs):
     labels = costs.argmin(axis=1)
     far = np.flatnonzero(own(costs, labels) == np.inf)
     if len(far):
-        rule, out = "have a finite distance from some center", "Widen the band, or take more clusters."
+        rule, out = "have a finite distance from some center", "Widen the band, or use more clusters."
         got = f"none for series {shown(far.tolist())}, as it is where a band is narrower than lengths differ"
         raise refused("Each series", rule, got, out)
     return labels
@@ -607,7 +607,7 @@ class TimeSeriesKMeans(CollectionClusters):
             given = as_collection(self.init, "init", self.n_channels_, channels_first=bool(self.channels_first))
             if len(given) != self.n_clusters:
                 got = f"{len(given)}; set n_clusters={len(given)}, or give others"
-                raise refused("init", f"hold one center a cluster, {self.n_clusters}", got)
+                raise refused("init", f"hold one center per cluster, {self.n_clusters}", got)
             collection_weight(self.weight, given)
             self.metric_._check_collection(given, "init")
             return lambda count: problem.lowered([z.copy() for z in given], self.max_iter, self.tol, count)
@@ -759,10 +759,10 @@ class TimeSeriesKMedoids(CollectionClusters):
         """Return a function that runs one start."""
         n, k, given = len(series), self.n_clusters, None
         if not isinstance(self.init, str):
-            rule = f"The 'init' parameter must hold {k} different indices of the {n} series, one a cluster. "
+            rule = f"The 'init' parameter must hold {k} different indices of the {n} series, one per cluster. "
             given = np.asarray(self.init)
             if given.shape != (k,) or given.dtype.kind not in "iu":
-                out = "to begin with series of your own take TimeSeriesKMeans."
+                out = "to start from series of your own use TimeSeriesKMeans."
                 raise ValueError(f"{rule}Got {shown(self.init)}; {out}")
             given = given.tolist()
             if min(given) < 0 or max(given) >= n or len(set(given)) < k:

@@ -438,13 +438,13 @@ def check_method(method, metric):
         if not isinstance(metric, SoftDTW):
             raise ValueError(
                 f"method='soft' needs the metric 'soft_dtw', whose gradient it follows. Got {metric.full_name}; pass "
-                "metric='soft_dtw', or take method='dba'."
+                "metric='soft_dtw', or use method='dba'."
             )
     elif not isinstance(metric, ElasticMetric):
-        way_out = "take method='soft'" if isinstance(metric, SoftDTW) else "take 'dtw', 'msm' or another"
+        way_out = "use method='soft'" if isinstance(metric, SoftDTW) else "use 'dtw', 'msm' or another"
         if isinstance(metric, Mixed):
             way_out = (
-                "its parts align their channels by themselves. Take the barycenter of the channels of each part by "
+                "its parts align their channels by themselves. Average the channels of each part by "
                 "its own metric, all with one 'init'"
             )
         raise ValueError(
@@ -477,7 +477,7 @@ def first_guess(init, X, share, metric, weight, random_state, n_jobs, channels_f
     lengths = {*lengths_of(X)}
     if len(lengths) > 1:
         raise ValueError(
-            f"init='mean' needs series of one length. Got lengths {min(lengths)} to {max(lengths)}; take init='medoid' "
+            f"init='mean' needs series of one length. Got lengths {min(lengths)} to {max(lengths)}; use init='medoid' "
             "or an array."
         )
     return sum(np.tensordot(share[of], np.array(X[of]), axes=1) for of in slices_of(len(X), X[0].size))

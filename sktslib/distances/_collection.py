@@ -252,7 +252,7 @@ def timed(metric, given, collections, times, same, alone=True):
             rule = many if alone else f"a pair of lists: {many}, and for each of the {len(collections[1])} of 'Y'"
             raise ValueError(f"'times' must hold {rule}. Got {shown([len(of) for of in known[: 2 - alone]])} entries.")
         if not metric.uses_times:
-            out = "Leave them out, or take a distance that uses them, such as metric='twed'."
+            out = "Leave them out, or use a distance that needs them, such as metric='twed'."
             raise refused("'times'", "be None where the distance uses no times", f"some, and {metric.full_name}", out)
     dates = [[_is_dated(a, t) for a, t in zip(of, X, strict=True)] for of, X in zip(known, collections, strict=True)]
     kinds = {dated for of in dates for dated in of if dated is not None}

@@ -130,7 +130,7 @@ def read_entry(family, key, entry):
     if not isinstance(cls, type):
         return Entry(family, key, CallableMetric(function, parameters or None, timed=timed and "time" in given), timed)
     if cls.family != family:
-        rule, got = f"stand in the family {cls.family!r}", repr(family)
+        rule, got = f"be in the family {cls.family!r}", repr(family)
         raise refused(f"The function {cls.name!r} of the entry {key!r}", rule, got)
     if "time" in given and not cls.uses_times:
         raise unknown_name("parameter", "time", cls._get_param_names(), f"the entry {key!r}")

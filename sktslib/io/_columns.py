@@ -329,7 +329,7 @@ def times_of_columns(columns, option, reading, table=None):
         rule = f"name a zone in which {option} exist, such as Europe/Berlin, an hour that the clock repeats being there"
         raise refused("time_zone", f"{rule} twice", f"{zone!r}: {on_one_line(error)}") from None
     if dates is not times:
-        return times, [*notes, f"{option} are no dates: time_zone=... says nothing of them"], None
+        return times, [*notes, f"{option} are not dates: time_zone=... does not apply to them"], None
     return zoned, [note for note in notes if SEVERAL not in note], day_first
 
 

@@ -91,7 +91,7 @@ def open_edf(path, channels=None):
     parsed = _parsed(edfio, header, layout, plain, 1)
     duration = parsed.data_record_duration
     if not (layout.count and 0.0 < duration < np.inf):
-        raise ValueError(f"the header must tell records and their length in time. {CUT_OFF}")
+        raise ValueError(f"the header must give the number of records and their duration. {CUT_OFF}")
     names = unique([labels[k] for k in plain])
     rates = {name: layout.samples[k] / duration for name, k in zip(names, plain, strict=True)}
     take = chosen(names, channels, rates)
@@ -151,7 +151,7 @@ def _scale(signal):
     low, high = signal.digital_range
     bottom, top = signal.physical_range
     if low == high or bottom == top:
-        raise ValueError(f"the header must tell the range of {signal.label!r}. Got {low} to {high}, {bottom} to {top}.")
+        raise ValueError(f"the header must give the range of {signal.label!r}. Got {low} to {high}, {bottom} to {top}.")
     gain = (top - bottom) / (high - low)
     return gain, top / gain - high
 
@@ -164,7 +164,7 @@ def _annotations(edfio, header, layout, notes, duration):
     found = [ONSET.match(text) for text in every[0]]
     if None in found:
         k = found.index(None)
-        raise ValueError(f"each record must tell when it begins. Got {every[0][k][:20]!r} in record {k}. {CUT_OFF}")
+        raise ValueError(f"each record must give its start. Got {every[0][k][:20]!r} in record {k}. {CUT_OFF}")
     onsets = np.array([float(one[1]) for one in found])
     contents = b"".join(b"".join(texts) for texts in zip(*every, strict=True))
     notes = _parsed(edfio, header, layout, notes, layout.count, contents).annotations

@@ -85,7 +85,7 @@ def chosen(names, channels, rates=None):
     """Return the indices of channels chosen by name, or of all; if `rates` are given, they must be equal."""
     channels = names if channels is None else [channels] if isinstance(channels, str) else list(channels)
     if not channels:
-        raise ValueError("a channel with samples is needed at least. Got none.")
+        raise ValueError("at least one channel with samples is needed. Got none.")
     check_names(channels, names, "channel")
     if rates is not None and len({rates[name] for name in channels}) > 1:
         raise MixedRates({name: rates[name] for name in channels})
@@ -104,7 +104,7 @@ def one_array(shapes, wanted, path):
     usable = {name: shape for name, shape in shapes.items() if len(shape) in (1, 2) and prod(shape) > 1}
     if len(usable) != 1:
         every = ", ".join(f"{name} {tuple(shape)}" for name, shape in list((usable or shapes).items())[:20])
-        way = f"Name one behind a colon: {path!s}:{next(iter(usable))}." if usable else ""
+        way = f"Name one after a colon: {path!s}:{next(iter(usable))}." if usable else ""
         raise ValueError(f"the file must hold one array of numbers, or a path names one. Got {every or 'none'}. {way}")
     return next(iter(usable))
 

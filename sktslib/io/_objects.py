@@ -57,7 +57,7 @@ def of_obspy(stream, channels=None):
         out = "Interpolate all from one start: stream.interpolate(rate, starttime=...)."
         raise ValueError(f"the traces must be sampled at the same instants. Got {late}. {out}")
     n = max(at + trace.stats.npts for at, trace in zip(first.tolist(), traces, strict=True))
-    check_fits(8 * n * len(names), "Between the traces there is much time: pass a part, stream.slice(start, end).")
+    check_fits(8 * n * len(names), "There are long gaps between the traces: pass a part, stream.slice(start, end).")
     values = np.full((n, len(names)), np.nan)
     for at, trace in zip(first.tolist(), traces, strict=True):
         part = values[at : at + trace.stats.npts, names.index(trace.id)]

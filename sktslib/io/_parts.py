@@ -105,7 +105,7 @@ def samples_of(cut, times, time_name, n, option, unit=None, day_first=None):
     if not 0 <= start < stop <= n:
         span = "" if times is None else ", times {} to {}".format(*(times[k : k + 1][0] for k in (0, n - 1)))
         got = f"{cut.text!r}, which is samples {start} to {stop}; there are {n}{span}"
-        raise refused(f"{option}: a slice", "lie in the recording, START before STOP", got)
+        raise refused(f"{option}: a slice", "be within the recording, with START before STOP", got)
     return start, stop
 
 
@@ -136,7 +136,7 @@ def _by_times(cut, times, time_name, option, unit, day_first):
     if low < first - SLACK * step or high > last + 1.5 * step:
         hint = " If they count from 1970: epoch=s, ms, us or ns; slices then count from the first." * bool(first > 1e8)
         got = f"{cut.text!r}, and {what} from {first:.16g} to {last:.16g}{f' in {time_name!r}' if time_name else ''}"
-        raise ValueError(f"{option}: a slice must lie in the recording. Got {got}.{hint}")
+        raise ValueError(f"{option}: a slice must be within the recording. Got {got}.{hint}")
     return first_samples(times, wanted, begin).tolist()
 
 
@@ -188,7 +188,7 @@ def _stamp(text, times, day_first, later=False):
     month, clock = re.fullmatch(YEAR_MONTH, text), re.search(CLOCK, text)
     stamp = dates_of(pd.Series([f"{text}-01" if month else text]), day_first)[0][0]
     if durations or stamp is pd.NaT:
-        raise ValueError("they are clock times without a date" if durations else f"{text!r} is no date")
+        raise ValueError("they are clock times without a date" if durations else f"{text!r} is not a date")
     unit = "months" if month else "days" if not clock else "seconds" if clock[0].count(":") == 2 else "minutes"
     stamp = stamp + pd.DateOffset(**{unit: int(later)}) if later else stamp
     return stamp.tz_localize(times.tz) if stamp.tz is None and times.tz is not None else stamp

@@ -128,7 +128,7 @@ def source_of(path, reading, option):
     except UnicodeDecodeError as error:
         if error.encoding == "charmap":  # the last encoding that was tried
             way_out = f"Files are {FORMATS}. Save others as one of these, in Python for example by numpy.save."
-            raise ValueError(f"{option} must name a table. Got {path!r}, which is no text. {way_out}") from None
+            raise ValueError(f"{option} must name a table. Got {path!r}, which is not text. {way_out}") from None
         raise ValueError(f"{readable}, which is not {error.encoding}: name it, such as encoding=cp1252.") from None
     except (pd.errors.ParserError, pd.errors.ParserWarning) as error:
         reason = on_one_line(error).removeprefix("Error tokenizing data. C error: ")
@@ -301,7 +301,7 @@ def _between(source, layout, notes, row):
 
     foot = dict([*takewhile(lambda one: is_foot(one[1]), reversed(list(last)[1:]))][::-1])
     if 0 < len(foot) < FOOT - 1:
-        notes.append(f"{_numbered([*foot], row)} behind the data and skipped: {next(iter(foot.values()))[:60]!r}")
+        notes.append(f"{_numbered([*foot], row)} after the data and skipped: {next(iter(foot.values()))[:60]!r}")
         skip.update(foot)
     return skip
 

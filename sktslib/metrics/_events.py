@@ -996,7 +996,7 @@ class EventScorer:
         if find is None:
             raise TypeError(
                 "EventScorer needs an estimator with 'search' or 'segment', or a pipeline that ends in one. Got "
-                f"{type(estimator).__name__}; for labels per time point take sklearn.metrics.make_scorer."
+                f"{type(estimator).__name__}; for labels per time point use sklearn.metrics.make_scorer."
             )
         found = find(X, times)
         value = self.score(y, np.column_stack([found.start, found.end]), **self.parameters)

@@ -28,7 +28,7 @@ from ..utils.validation import shown
 def read_classes(y, series, owner="Learning from classes"):
     """Return the sorted classes of a collection, and the class number of each series."""
     if y is None:
-        raise ValueError(f"{owner} requires y to be passed, but the target y is None. Pass one class a series.")
+        raise ValueError(f"{owner} requires y to be passed, but the target y is None. Pass one class per series.")
     y = column_or_1d(y, warn=True)
     assert_all_finite(y, input_name="y")
     check_consistent_length(series, y)
@@ -40,7 +40,7 @@ def read_examples(y, series, owner):
     """Return what `read_classes` does; there must be at least two classes, and no missing values."""
     classes, labels = read_classes(y, series, owner)
     if len(classes) < 2:
-        raise ValueError(f"'y' must hold two classes or more, which {owner} is to tell apart. Got one class.")
+        raise ValueError(f"'y' must hold at least two classes, which {owner} is to tell apart. Got one class.")
     for k, x in enumerate(series):
         if np.isnan(x).any():
             raise ValueError(

@@ -351,7 +351,7 @@ class MetricWeights(CollectionEstimator):
         """Learn from a validated collection."""
         labels = read_examples(y, series, "MetricWeights")[1]
         if np.bincount(labels).max() < 2:
-            raise refused("'y'", "hold a class of two series or more, which are to be near", "one series a class")
+            raise refused("'y'", "hold a class of two series or more, to be brought near", "one series per class")
         kind, lengths = self.kind, {x.shape[1] for x in series}
         if kind == "auto":
             kind = "points" if self.n_channels_ == 1 and len(lengths) == 1 else "channels"
@@ -363,7 +363,7 @@ class MetricWeights(CollectionEstimator):
             got = f"{self.metric_!r}; learn the weights with one of these, and give 'weight_' to the other"
             raise refused("metric", rule, got)
         if self.metric_.family == "lockstep" and len(lengths) > 1:
-            got = f"{self.metric_!r}; take 'dtw', or resample the series"
+            got = f"{self.metric_!r}; use 'dtw', or resample the series"
             raise refused("metric", "be an elastic one for series of several lengths", got)
         basis = basis_of(kind, self.n_channels_, 1 if kind == "channels" else max(lengths), self.n_knots)
         task = Task(self.metric_, series, labels, basis, self.n_neighbors, self.max_iter, n_jobs)

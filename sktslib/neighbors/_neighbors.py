@@ -239,7 +239,7 @@ class WeightedNeighbors(Neighbors):
         if len(nobody):
             got = f"none for series {shown(nobody.tolist())} by {self.metric_}: too few points are observed in both"
             got += ", no path fits the band, or the metric is infinite for constant series"
-            out = "Leave these series out, or take a metric or a band that reaches others."
+            out = "Leave these series out, or use a metric or a band that reaches others."
             raise refused("The series to predict", "be at a finite distance from some fitted series", got, out)
         weights = np.ones_like(distances)
         if self.weights == "distance":
@@ -455,11 +455,11 @@ class KNeighborsTimeSeriesRegressor(MultiOutputMixin, RegressorMixin, WeightedNe
         if y is None:
             raise ValueError(
                 f"{type(self).__name__} requires y to be passed, but the target y is None. Pass one number or one row "
-                "a series."
+                "per series."
             )
         if any(isinstance(value, str) for value in np.asarray(y).flat):
             raise TypeError(
-                "'y' must hold real numbers, the targets. Got text. For classes take KNeighborsTimeSeriesClassifier; "
+                "'y' must hold real numbers, the targets. Got text. For classes use KNeighborsTimeSeriesClassifier; "
                 "if it spells numbers, pass numpy.asarray(y, dtype=float)."
             )
         y = check_array(y, ensure_2d=False, dtype=float, input_name="y")

@@ -43,7 +43,7 @@ def sections(low, high, rate, order, owner):
             raise ValueError(
                 f"The {name!r} parameter of {owner} must be below half the sampling rate, {half:.6g}. Got "
                 f"{shown(value)}: faster changes are not in the samples. Lower it, set it to None (nothing is cut off "
-                f"at that side), or check 'sampling_rate', {rate:.6g} samples a unit of time."
+                f"at that side), or check 'sampling_rate', {rate:.6g} samples per unit of time."
             )
         if value is not None and value < LEAST * rate:
             rule = f"be at least {LEAST:g} of the sampling rate, {LEAST * rate:g}"
@@ -257,8 +257,8 @@ class RecordingTransformer(OneToOneFeatureMixin, TransformerMixin, Estimator):
         """
         check_is_fitted(self)
         if not self.causal:
-            rule = "be True in a stream, where what comes later is not known"
-            got, out = "False", "Set causal=True and fit again, for then events lie later in what is transformed."
+            rule = "be True in a stream, where later samples are not known"
+            got, out = "False", "Set causal=True and fit again, because the filter then delays events."
             raise refused(f"The 'causal' parameter of {type(self).__name__}", rule, got, out)
         return StepStream(copy(self))
 

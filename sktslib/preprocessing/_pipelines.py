@@ -168,7 +168,7 @@ def pipeline_stream(fitted: Any, *, max_delay: int | None = None) -> PipelineStr
         if not hasattr(step, "stream"):
             raise TypeError(
                 f"The steps before the last one must have a stream. Got {type(step).__name__}, {name!r}, which has no "
-                "method 'stream'. Take transformers of sktslib.preprocessing with causal=True; or, if it transforms "
+                "method 'stream'. Use transformers of sktslib.preprocessing with causal=True; or, if it transforms "
                 "each sample by itself, leave it out, and pass what it makes of each chunk to 'update'."
             )
         streams.append((name, step.stream()))
@@ -269,7 +269,7 @@ def _transformed(steps, X, times):
         asked = times is not None and open_to and "times" in routing.consumes("transform", ["times"])
         X = step.transform(X, times=times) if asked else step.transform(X)
         if n_samples(X) != n:
-            rule = "keep the number of samples, so that what is found lies where it is"
+            rule = "keep the number of samples, so that results have the samples of the recording"
             got = f"{n_samples(X)} samples of {n} from {name!r}, {type(step).__name__}"
             out = "Leave it out, and resample or shorten recordings beforehand, together with their times."
             raise refused("The steps before the last one", rule, got, out)

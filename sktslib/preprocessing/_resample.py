@@ -53,8 +53,8 @@ def rate_of(sampling_rate, t, given, owner):
         return Rate(float(sampling_rate))
     if t is None or len(t) < 2:
         got = f"{shown(sampling_rate)} and {'no times' if t is None else 'a single time'}"
-        rule = "be a number, the samples a unit of time, where 'X' has no times that tell it"
-        cycles = "sampling_rate=1 counts frequencies in cycles a sample"
+        rule = "be a number, the samples per unit of time, if 'X' has no times that give it"
+        cycles = "sampling_rate=1 counts frequencies in cycles per sample"
         out = f"Pass times=..., a table whose index holds times, or the rate; {cycles}."
         raise refused(f"The 'sampling_rate' parameter of {owner}", rule, got, out)
     return Rate(1.0 / interval(t), is_datetime(given))
@@ -72,7 +72,7 @@ def notice_steps(t, given, rate, owner):
     way_out = "bring it to even steps of time first, with sktslib.preprocessing.resample."
     if rate is not None and rate.compares(given) and not 1 / APART <= interval(t) * rate.value <= APART:
         warn(
-            f"{owner} was fitted for {rate.value:.6g} samples a unit of time (of datetimes, a second), and the times "
+            f"{owner} was fitted for {rate.value:.6g} samples per unit of time (of datetimes, a second), and the times "
             f"of 'X' say {1 / interval(t):.6g}. Samples are taken as if they came at the former rate: set "
             "'sampling_rate' and fit again, or resample 'X' with sktslib.preprocessing.resample."
         )

@@ -330,8 +330,8 @@ class ChannelPlan(ParameterHolder):
         if 2 * tolerance >= total:  # otherwise two matches without overlap could have the same windows at other lags
             raise ValueError(
                 f"The 'tolerance' parameter of ChannelPlan must be less than half of a match's length, {total} "
-                f"samples here: the same windows would be found as two matches. Got {shown(self.tolerance)}. If the "
-                "channels are that free of each other, search for each of them by itself."
+                f"samples here: the same windows would be found as two matches. Got {shown(self.tolerance)}. If "
+                "channels may shift that far, search for each of them separately."
             )
         for c in by.taking_part.tolist():
             if plan.w is not None and not plan.w[c, first[c] : first[c] + length[c]].any():
@@ -363,7 +363,7 @@ class ChannelPlan(ParameterHolder):
         if len(short):
             start, end = short[0].tolist()
             raise ValueError(
-                f"The 'lag' parameter of ChannelPlan must be less than the length of what is labeled, for "
+                f"The 'lag' parameter of ChannelPlan must be less than the length of each label, because "
                 f"labels mark whole occurrences, from the start of the first channel to the end of the last. Got a lag "
                 f"of {lag} samples and an occurrence from {start} to {end}. Label up to the end of the last channel."
             )
@@ -384,7 +384,7 @@ class ChannelPlan(ParameterHolder):
             rule = f"have one entry for each of the {channels} channels, or be a dict by their names or numbers"
             out = ""
             if channels == 1:
-                out = "A list holds queries that are searched for one by one: of the channels of one query make an "
+                out = "A list holds queries that are searched for one by one: put the channels of one query into an "
                 out += "array, numpy.column_stack(arrays), or a table, pandas.DataFrame, in which NaN pads them."
             if shape[1] == len(values):
                 out = "The query has as many points: is it transposed? Time runs along the first axis."
@@ -406,12 +406,12 @@ class ChannelPlan(ParameterHolder):
         except (TypeError, ValueError) as error:
             if isinstance(samples, Real) and samples < 0:
                 out = "A match begins with the channel that comes first: subtract the least lag from all."
-                out = "Lags may be so much less or more." if name == "tolerance" else out
+                out = "Lags may be smaller or larger by this number." if name == "tolerance" else out
             elif name == "tolerance" and np.ndim(value):
                 out = "It is one number for all channels."
             else:
                 out = (
-                    "Round what is a number of samples, int(round(v)); a duration is a datetime.timedelta or a "
+                    "Round a number of samples, int(round(v)); a duration is a datetime.timedelta or a "
                     "pandas.Timedelta, such as pandas.Timedelta('0.5s')."
                 )
             raise type(error)(f"{error} {out}") from None

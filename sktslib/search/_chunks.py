@@ -509,4 +509,4 @@ class ChunkStream:
 
     def _check_open(self):
         if self._flushed:
-            raise ValueError("The stream has been flushed, and its end has come. Begin a new one by 'stream()'.")
+            raise ValueError("The stream has been flushed, which ends it. Start a new one by 'stream()'.")

@@ -316,8 +316,8 @@ def limits_of(normalization, plan, names):
             raise ValueError(
                 "The 'scale_limits' parameter of Normalization must be None or (least, largest), two numbers of which "
                 "the first is at least 0 and at most the second, which is above 0. Got "
-                f"{shown(scale_limits)}. They are times the standard deviation of the query, (0.7, 1.4) for example; "
-                "an infinite one is no limit."
+                f"{shown(scale_limits)}. They are multiples of the query's standard deviation, such as (0.7, 1.4); "
+                "an infinite one does not limit."
             )
     if offset_limit is not None:
         values = [offset_limit] * channels if isinstance(offset_limit, Real) else offset_limit
@@ -328,7 +328,7 @@ def limits_of(normalization, plan, names):
             raise ValueError(
                 "The 'offset_limit' parameter of Normalization must be None, a number of at least 0, or one for each "
                 f"channel of the query, {channels} here, in a list or a dict by names or numbers. Got "
-                f"{shown(offset_limit)}. It is in the unit of the data; an infinite one is no limit."
+                f"{shown(offset_limit)}. It is in the unit of the data; an infinite one does not limit."
             )
     if scale is None and offset is None:
         return None
@@ -340,7 +340,7 @@ def limits_of(normalization, plan, names):
     if plan.by_channel is not None:
         constant = np.intersect1d(constant, plan.by_channel.taking_part)
     if scale is not None and len(constant):
-        rule = "be None where the query is constant in a channel, for nothing is a multiple of its standard deviation"
+        rule = "be None where the query is constant in a channel, whose standard deviation is 0"
         got = f"{shown(scale_limits)}, and the query does not vary in channel {constant[0]}"
         out = "Set 'offset_limit' instead, or weigh the channel with 0."
         raise refused("The 'scale_limits' parameter of Normalization", rule, got, out)

@@ -533,7 +533,7 @@ def _rows(sequence, length, metric, normalize, other, metric_params, weight, max
     if other is None and y.shape[1] - m < apart:
         warn(
             f"Nothing is found: 'sequence' has {y.shape[1]} samples, and two windows of 'length' {m} with "
-            f"'max_overlap' {share:g} need {m + apart}. Take shorter windows, or a larger 'max_overlap'."
+            f"'max_overlap' {share:g} need {m + apart}. Use shorter windows, or a larger 'max_overlap'."
         )
     metric = copy(get_metric(metric, metric_params))
     metric = metric._named(names_of(sequence), names_of(other))
@@ -562,7 +562,7 @@ def _rows(sequence, length, metric, normalize, other, metric_params, weight, max
     if not all(map(np.any, places)):
         warn(
             f"Nothing is found: no window of 'length' {m} fits between the gaps and missing values of the recording. "
-            "Take shorter windows, or a larger 'max_gap'."
+            "Use shorter windows, or a larger 'max_gap'."
         )
     y = owned(y, sequence)
     z = y if other is None else owned(z, other)

@@ -259,7 +259,7 @@ def resolve_mode(metric, mode, normalize):
     """Return the kind of candidates, "windows" or "subsequence", that metric, mode and normalization imply."""
     if metric.family == "time":
         raise ValueError(
-            f"{metric.full_name} has no search: it measures how two aligned series lie in time. Compute it on a match."
+            f"{metric.full_name} has no search: it compares the timing of two aligned series. Compute it on a match."
         )
     if normalize not in NORMALIZATIONS:
         valid = ", ".join(map(repr, NORMALIZATIONS))
@@ -269,7 +269,7 @@ def resolve_mode(metric, mode, normalize):
     if mode == "subsequence" and not (warps and metric._has_path):
         needed = "an elastic metric" if metric._has_path else "a metric with a warping path"
         raise ValueError(
-            f"candidates='subsequence' needs {needed}; {metric.full_name} compares windows of the query's length. Take "
+            f"candidates='subsequence' needs {needed}; {metric.full_name} compares windows of the query's length. Set "
             "candidates='windows' or 'auto'."
         )
     if mode == "auto":
@@ -281,7 +281,7 @@ def resolve_mode(metric, mode, normalize):
 def check_lengths(m, shortest, longest, name="'min_length' and 'max_length'"):
     """Refuse limits of length that exclude windows of the query's length, m."""
     if (shortest or m) > m or (longest or m) < m:
-        got = f"{shortest} and {longest}; a search by windows knows no other length"
+        got = f"{shortest} and {longest}; a search by windows has no other length"
         raise refused(name, f"let windows of the query's length through, {m} points", got)
 
 
@@ -307,8 +307,8 @@ def warn_of_query(plan):
         return
     spread = NORMALIZATIONS[plan.normalize].scale
     warn(
-        f"The query should vary where normalize={plan.normalize!r}. Its {spread} is 0 in every channel, so zeros are "
-        "left of it: constant windows are at distance 0, and the shape of all others does not matter. Take "
+        f"The query should vary where normalize={plan.normalize!r}. Its {spread} is 0 in every channel, so only zeros "
+        "are left of it: constant windows are at distance 0, and the shape of all others does not matter. Set "
         "normalize=None, or normalize='mean' to find where the signal varies least."
     )
 
@@ -323,7 +323,7 @@ def warn_of_sequences(queries, series, *, shorter=False, elsewhere=False):
     if first.mode == "subsequence" and m > n and not shorter:
         warn(
             f"The query should not be longer than the sequence. Got {m} and {n} points, so every match squeezes the "
-            "whole query into less. Are the two interchanged? If not, cut the query or resample the sequence."
+            "whole query into less. Swap the two if they are interchanged, or cut the query, or resample the sequence."
         )
     if m <= n and first.mode == "subsequence":
         warn_of_lengths([plan.limits[0] for plan in queries], n)
@@ -372,10 +372,10 @@ def _warn_of_offset(queries, series):
                 where = f"In channel {channel} those" if len(y) > 1 else "Those"
                 least, most = np.nanmin(y[channel]), np.nanmax(y[channel])
                 warn(
-                    f"The query should have values in common with the sequence. {where} of the query lie between "
-                    f"{low:g} and {high:g}, of the sequence between {least:g} and {most:g}, so distances tell more "
-                    "of this offset than of shapes. If it means nothing, take it off both before, or set "
-                    "normalize='mean' in a search, which takes it off each window."
+                    f"The query should have values in common with the sequence. {where} of the query are between "
+                    f"{low:g} and {high:g}, of the sequence between {least:g} and {most:g}, so distances depend more "
+                    "on this offset than on shapes. If it means nothing, subtract it from both first, or set "
+                    "normalize='mean' in a search, which subtracts the mean of each window."
                 )
                 return
 

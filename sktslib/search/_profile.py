@@ -307,7 +307,7 @@ class Search:
             return self.path(start, end)
         raise ValueError(
             "The 'channel' parameter must be a channel that is compared: one in which the query has points and that "
-            f"counts something. These are {sorted(counted)}. Got {channel}."
+            f"counts. These are {sorted(counted)}. Got {channel}."
         )
 
     def path(self, start, end, shown=None):

@@ -125,7 +125,7 @@ def check_labels(y, n):
     if y.shape != (n,):
         if y.shape == (n, 1):
             raise refused("'y'", f"have one label per time point, shape ({n},)", f"shape {y.shape}; pass y.ravel()")
-        out = f"Of ranges make labels by sktslib.metrics.labels_from_events(ranges, n_samples={n})."
+        out = f"Convert ranges to labels by sktslib.metrics.labels_from_events(ranges, n_samples={n})."
         raise refused("'y'", f"have one label per time point, shape ({n},)", f"shape {y.shape}", out)
     return y
 
@@ -272,7 +272,7 @@ class QueryEstimator(MetricParameter, Estimator):
         """Return the plans of the given queries, and their names or None."""
         if isinstance(self.query, str):
             rule = "be an array, a list of arrays or None"
-            got = f"{shown(self.query)}; QuerySegmenter(query='auto') takes one period of a recording"
+            got = f"{shown(self.query)}; QuerySegmenter(query='auto') uses one period of a recording"
             raise refused(f"The 'query' parameter of {type(self).__name__}", rule, got)
         name, given = ("X", X) if self.query is None else ("query", self.query)
         weight = self.weight if weight is None else weight

@@ -138,7 +138,7 @@ class RangeTable:
             return pd.IntervalIndex.from_arrays(*edges, closed="left")
         except TypeError as error:
             rule, got = "be of times of one kind", f"times that pandas does not know: {error}"
-            out = "Take those of one sequence, matches[matches.sequence == 0].intervals."
+            out = "Select those of one sequence, matches[matches.sequence == 0].intervals."
             raise refused("'intervals'", rule, got, out, error=TypeError) from error
 
     def cut(self, sequence: Sequences | None = None, length: int | None = None) -> Any:
@@ -211,7 +211,7 @@ class RangeTable:
                 name = self._what[1]
                 raise ValueError(
                     f"The {name} of a stream cannot be drawn without the sequence, nor can {name} that were pickled: "
-                    "they hold the samples on which they lie, and no others. Pass yours: plot(sequence=...)."
+                    "they hold only their own samples. Pass the sequence: plot(sequence=...)."
                 )
         return sequence
 
@@ -269,8 +269,8 @@ class RangeTable:
 
         sequence = getattr(self, "sequence", None)
         if sequence is not None and len(np.unique(sequence)) > 1:
-            rule, got = "be called of the ranges of one recording", "those of several"
-            raise refused("'to_annotations'", rule, got, "Take one's, matches[matches.sequence == 0].")
+            rule, got = "be called on the ranges of one recording", "those of several"
+            raise refused("'to_annotations'", rule, got, "Select one, matches[matches.sequence == 0].")
         known = self.times if isinstance(self.times, list) else [self.times]
         seconds = None
         if rate is not None:
@@ -592,7 +592,7 @@ def _are_known(matches, known):
     out = np.zeros(len(matches), bool)
     for one in [] if known is None else known if isinstance(known, list | tuple) else [known]:
         if not isinstance(one, type(matches)):
-            rule, got = "be None, Matches that were answered, or a list of such", shown(one)
+            rule, got = "be None, Matches that were answered, or a list of these", shown(one)
             raise refused("known", rule, got, "Select them by their numbers, matches[numbers].", error=TypeError)
         if (one.sequence is None) != (matches.sequence is None):
             rule, got = "hold matches in the same sequences", "matches of a list of sequences on one side only"

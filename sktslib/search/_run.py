@@ -845,8 +845,8 @@ class PartialSearch(_Parts):
     def _take(self, y, ty, gaps):
         if self._entrance.clock.origin is not None and self.begin and not self._dated:
             raise ValueError(
-                "The 'start_time' parameter of partial_search must be given where a part does not begin with the "
-                "recording and datetimes are compared: they are counted from its first one. Got None."
+                "The 'start_time' parameter of partial_search must be given if a part does not start with the "
+                "recording and datetimes are compared, which count from the recording's first one. Got None."
             )
         for part, pieces in zip(self._parts, self._pieces, strict=True):
             reader = CandidateReader(part.plan, part.feed)
@@ -946,18 +946,18 @@ def merge_parts(parts: list[PartialSearch], sequence: Any = None, times: Times |
     if sequence is not None and (known is not None) != timed:
         got = "none" if known is None else "some"
         raise ValueError(
-            f"'times' must be given with 'sequence' if the parts were fed any, and else not. Got {got}, and parts "
+            f"'times' must be given with 'sequence' if the parts were fed times, and only then. Got {got}, and parts "
             f"{'with' if timed else 'without'} times."
         )
     if sequence is not None and n_samples(sequence) != n:
         got = f"{n_samples(sequence)} samples, and parts that end at {n}"
         rule = "hold the samples that the parts were fed"
-        raise refused("'sequence'", rule, got, "Feed the last part what is left, or cut the sequence there.")
+        raise refused("'sequence'", rule, got, "Feed the last part the rest, or cut the sequence there.")
     if sequence is None and any(choice.needs_all for _, choice in searches):
         raise ValueError(
             "The 'sequence' parameter of merge_parts must be given where 'threshold' of QuerySearcher is a Percentile, "
-            "and where neither 'n_matches' nor 'threshold' is set, for it is known at the end only which samples "
-            "matches need. Got None."
+            "and where neither 'n_matches' nor 'threshold' is set, because only at the end is it known which "
+            "samples matches need. Got None."
         )
     pieces = [piece for part in parts for some in part._pieces for piece in some.values()]
     for part in parts:  # the samples at the border, and those of undecided candidates
@@ -978,24 +978,24 @@ def _in_order(parts):
     """Return the parts from left to right; refuse them if one is missing or does not fit."""
     if not isinstance(parts, list | tuple) or not parts or not all(isinstance(part, PartialSearch) for part in parts):
         got = "an empty list" if isinstance(parts, list | tuple) and not parts else type(parts).__name__
-        raise TypeError(f"'parts' must be a list of what QuerySearcher.partial_search returns. Got {got}.")
+        raise TypeError(f"'parts' must be a list of parts that QuerySearcher.partial_search made. Got {got}.")
     parts = sorted(parts, key=lambda part: part.begin)
     if parts[0].begin:
-        raise ValueError(f"'parts' must begin at sample 0. Got {parts[0].begin} as the first begin.")
+        raise ValueError(f"'parts' must start at sample 0. Got {parts[0].begin} as the first start.")
     for before, after in pairwise(parts):
         if before.n_samples_seen != after.begin:
             raise ValueError(
-                "'parts' must lie side by side. Got one that was fed the samples up to "
-                f"{before.n_samples_seen} and one behind it that begins at {after.begin}. Feed the first one the rest."
+                "'parts' must follow each other. Got one that was fed the samples up to "
+                f"{before.n_samples_seen} and a next one that starts at {after.begin}. Feed the first one the rest."
             )
     if parts[-1].n_samples_seen <= parts[-1].begin and parts[-1].begin:
-        raise ValueError(f"Each part must be fed samples behind its begin. Got none behind {parts[-1].begin}.")
+        raise ValueError(f"Each part must be fed samples after its start. Got none after {parts[-1].begin}.")
     timed = [part._entrance.times is not None for part in parts if part.n_samples_seen > part.first]
     if len(set(timed)) > 1:
         raise ValueError("'parts' must all be fed times, or none. Got some with times and some without.")
     for before, after in pairwise(parts):
         if not equal(_facts(before), _facts(after)):
-            got, out = f"others in the one that begins at {after.begin}", "Begin all parts by the same fitted searcher."
+            got, out = f"others in the one that starts at {after.begin}", "Make all parts by the same fitted searcher."
             raise refused("'parts'", "be of one searcher, whose query and parameters are the same", got, out)
         if timed[0]:  # times must increase from one part to the next
             first, _, _, given = after._known_border[0]
@@ -1039,11 +1039,11 @@ class Stream(_Parts):
         if percentile is not None:
             raise ValueError(
                 "The 'threshold' parameter of QuerySearcher must not be a Percentile for a stream: it is one of all "
-                f"distances, which are known at the end of the sequence only. Got Percentile({percentile!r}). Set a "
+                f"distances, which are known only at the end of the sequence. Got Percentile({percentile!r}). Set a "
                 "number, for example that percentile of the finite profile(X).distance of a recording X like it."
             )
         if any(choice.threshold is None for _, choice in searches):
-            rule = "be set for a stream: without it the best places are known at the end of the sequence only"
+            rule = "be set for a stream: without it the best places are known only at the end of the sequence"
             raise refused("The 'threshold' parameter of QuerySearcher", rule, "None")
         for plan, _ in searches:
             what = "the length of the query" if plan.lengths is None else "that of the longest window"

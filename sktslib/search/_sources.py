@@ -230,9 +230,9 @@ class HeldRanges(Source):
     def chunks(self, first, end):
         """Refuse to read on where parts do not agree."""
         raise ValueError(
-            "The 'sequence' parameter of merge_parts must be given where parts do not agree: the one that begins at "
-            f"or before sample {first} goes on from its state as far as sample {end} at least. Got None. Pass the "
-            "recording, or feed this part its samples until the end of the part behind it, and leave that out."
+            "The 'sequence' parameter of merge_parts must be given where parts do not agree: the one that starts at "
+            f"or before sample {first} must be continued to sample {end} at least. Got None. Pass the recording, or "
+            "feed this part the samples up to the end of the next part, and leave that one out."
         )
 
 
@@ -408,7 +408,7 @@ def part_of(name, sequence, start, end):
         as_points(sequence, name)  # raises an error that says what it must be
     n = next(iter(sequence.shape), 0) if hasattr(sequence, "shape") else len(sequence)
     if n < end:
-        rule, got = "have a sample beside each one that was searched", f"{n} samples, and a range ends at {end}"
+        rule, got = "have a sample for each one that was searched", f"{n} samples, and a range ends at {end}"
         out = "Pass the sequence that was searched, or what was recorded with it at the same rate."
         raise refused(repr(name), rule, got, out)
     rows = getattr(sequence, "iloc", sequence)  # plain slices of a table may use labels
@@ -424,7 +424,7 @@ def stacked(pieces, length, channels):
         pieces.append(out.T)
     counts = sorted({piece.shape[1] for piece in pieces})
     if len(counts) > 1:
-        rule = "have the same number of channels, for the pieces are one array"
+        rule = "have the same number of channels, because the pieces form one array"
         got, out = counts, "Select the same columns of each, or leave 'length' out."
         raise refused("With 'length' all sequences", rule, got, out)
     return np.array(pieces) if pieces else np.empty((0, length, channels))

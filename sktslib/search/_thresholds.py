@@ -169,7 +169,7 @@ class Decoys:
         if np.array_equal(x, plan.x):
             raise ValueError(
                 "'null' of FalseDiscoveryRate must give decoys that differ from the query. Got the query itself, for "
-                f"null={null!r}: it is as near by chance as it is. A constant query at the median of the recording has "
+                f"null={null!r}: it is as near as the query is. A constant query at the median of the recording has "
                 "no other; set 'threshold' to a number, or pass a function as 'null'."
             )
         try:
@@ -239,7 +239,7 @@ class Conformal(ThresholdRule):
         least = max(int(np.ceil(1.0 / self.alpha - 1.0 - 1e-9)), 2)
         if counts.min() < least:
             name, count = marked.labels.classes.tolist()[numbers[np.argmin(counts)] - 1], counts.min()
-            other = f", or take an 'alpha' of at least {1 / (count + 1):.2g}" if count > 1 else ""
+            other = f", or set an 'alpha' of at least {1 / (count + 1):.2g}" if count > 1 else ""
             raise ValueError(
                 f"Conformal(alpha={self.alpha:g}) needs at least {least} occurrences of each class: 1 / alpha - 1, and "
                 f"not fewer than two. Got {count} of class {name!r}. Mark more{other}."
@@ -252,8 +252,8 @@ class Conformal(ThresholdRule):
         rank = min(int(np.ceil((n + 1) * (1.0 - self.alpha) - 1e-9)), n)
         if found < rank:
             warn(
-                f"At most {found} of {n} occurrences of class {name!r} are found at any distance, each by what the "
-                f"others tell, so no threshold keeps {self.alpha:g}. The largest distance at which one is found is "
+                f"At most {found} of {n} occurrences of class {name!r} are found at any distance by queries of the "
+                f"other blocks, so no threshold keeps {self.alpha:g}. The largest distance at which one is found is "
                 "the threshold."
             )
         return float(scores[min(rank, found) - 1]) if found else -np.inf
@@ -472,7 +472,7 @@ def check_threshold(estimator, marked=True):
         )
     if isinstance(rule, Margin) and hasattr(estimator, "profile"):
         rule = "not be a Margin: each query is searched for by itself, and its matches have no margin to others"
-        got, out = repr(threshold), "Take QuerySegmenter, or another rule."
+        got, out = repr(threshold), "Use QuerySegmenter, or another rule."
         raise refused(f"The 'threshold' parameter of {owner}", rule, got, out)
     if isinstance(rule, Conformal) and not marked:
         raise ValueError(

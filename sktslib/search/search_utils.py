@@ -36,7 +36,7 @@ def check_inputs(query, sequence, tq, ts, weight):
     if tq is not None and ts is None:
         if weight is not None:
             raise ValueError(
-                "'tq' was given without 'ts', and 'weight' besides: query times alone mean nothing. Give 'ts' too, or "
+                "'tq' was given without 'ts', and 'weight' as well: query times alone mean nothing. Give 'ts' too, or "
                 "leave 'tq' out."
             )
         tq, weight, name = None, tq, "weight (the fourth argument, without ts)"
@@ -88,7 +88,7 @@ def each_search(dict_distances, query, sequence, tq, ts, weight):
     skipped = [entry.key for entry in entries if entry.family == "time"]
     if skipped:
         got = validation.shown(skipped)
-        fault = f"Time distances have no search: they measure how two aligned series lie in time. Got {got}"
+        fault = f"Time distances have no search: they compare the timing of two aligned series. Got {got}"
         if len(skipped) == len(entries):
             raise ValueError(f"{fault} alone. Compute them with time_series_distance, or add other distances.")
         warn(f"{fault}, which are left out. Set their 'use' to 'no', and compute them with time_series_distance.")

@@ -146,7 +146,7 @@ def _unboxed(a, name):
             )
         try:
             if isinstance(value, str | bytes | date | timedelta | np.datetime64 | np.timedelta64):
-                raise TypeError(f"a {type(value).__name__} is no number")
+                raise TypeError(f"a {type(value).__name__} is not a number")
             out[index] = float(value)
         except OverflowError:
             raise ValueError(f"{name!r} must fit into float64, up to 1.8e308. Got {shown(value)}{at}.") from None
@@ -178,7 +178,7 @@ def n_samples(X, name="X"):
     """
     if hasattr(X, "compute_chunk_sizes") and np.isnan(X.shape[0]):
         rule, got = "have a length that is known", "an array of dask with chunks of unknown sizes"
-        raise refused(repr(name), rule, got, "Call its compute_chunk_sizes() before.")
+        raise refused(repr(name), rule, got, "Call its compute_chunk_sizes() first.")
     return int(X.shape[0]) if hasattr(X, "shape") else len(X)
 
 

@@ -118,7 +118,7 @@ NONE = {
     "n_jobs": "one",
     "n_matches": "as many as fit",
     "normalize": "values as they are",
-    "query": "'fit' takes it. QuerySegmenter(query='auto') takes one period of a recording",
+    "query": "'fit' takes it. QuerySegmenter(query='auto') uses one period of a recording",
     "sigma": "1, or what 'fit' has estimated",
     "threshold": "the one that a search learned from labels, else no bound",
     "triangular": "no band",
@@ -218,7 +218,7 @@ class Parameters:
             )
         raise ValueError(
             f"{name + '__' + next(iter(keys))!r} of {type(self).__name__} must be a parameter of one class that "
-            f"{name}={shown(short)} can stand for. {way_out}"
+            f"{name}={shown(short)} can mean. {way_out}"
         )
 
     def _validate(self):

@@ -45,7 +45,7 @@ def check_gap(max_gap, times, dated, name, owner):
     if max_gap is None:
         return
     if times is None:
-        rule = f"be given where the 'max_gap' parameter of {owner} is set, for it is about the steps of the times"
+        rule = f"be given where the 'max_gap' parameter of {owner} is set, which bounds the steps of the times"
         got = f"None, and max_gap={shown(max_gap)}"
         out = "Pass those of the recording, or a table whose index holds them, or set max_gap=None."
         raise refused("'times'", rule, got, out)
@@ -156,7 +156,7 @@ def notice_sampling(ty, intervals, max_gap):
     if max_gap is not None and len(ty) > FEW and np.mean(are_longer(step, np.abs(ty[1:]), max_gap)) > 0.5:
         warn(
             f"The 'max_gap' parameter is below the usual step of the times, {usual:.6g} (of datetimes, in seconds), so "
-            f"that gaps leave next to nothing to search in. Got {max_gap:.6g}. Set a max_gap above the step, for "
+            f"that most steps are gaps. Got {max_gap:.6g}. Set a max_gap above the step, for "
             f"example {2 * usual:.6g}."
         )
     if max_gap is not None or len(ty) <= FEW:
@@ -164,7 +164,7 @@ def notice_sampling(ty, intervals, max_gap):
     found, longest = unevenness(step), step.max()
     if found == "holes":
         warn(
-            f"The sequence has holes: its times step by {usual:.6g} mostly, and by up to {longest:.6g} (of datetimes, "
+            f"The sequence has holes: its times usually step by {usual:.6g}, but by up to {longest:.6g} (of datetimes, "
             "in seconds). Samples are compared, whatever their times, so that a match may span a hole: set 'max_gap', "
             f"for example to {2 * usual:.6g}, or cut the sequence there."
         )
@@ -172,6 +172,6 @@ def notice_sampling(ty, intervals, max_gap):
         warn(
             f"The sequence is sampled unevenly: its times step by {step.min():.6g} to {longest:.6g} (of datetimes, in "
             "seconds). Samples are compared, whatever their times: resample it to even steps, for example with "
-            "numpy.interp, or take metric='twed' and give it the times of the query, too. If a shuffled split took its "
-            "samples out, do not shuffle it (shuffle=False)."
+            "numpy.interp, or use metric='twed' and give it the times of the query, too. If a shuffled split removed "
+            "samples, do not shuffle it (shuffle=False)."
         )

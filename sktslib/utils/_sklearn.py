@@ -51,7 +51,7 @@ def check_columns(estimator, X, *, reset):
         unseen = [name for name in given if name not in fitted]
         hint = did_you_mean(unseen[0], [name for name in fitted if name not in given]) if unseen else ""
         if fitted and set(fitted) <= set(given):
-            hint = f"\nTake the fitted ones in their order, X[list(estimator.feature_names_in_)].{hint}"
+            hint = f"\nSelect the fitted ones in their order, X[list(estimator.feature_names_in_)].{hint}"
         raise ValueError(f"{str(error).rstrip()}{hint}") from None
 
 

@@ -62,7 +62,7 @@ class Sampling:
     def __post_init__(self) -> None:
         valid = isinstance(self.rate, Real) and not isinstance(self.rate, bool)
         if not valid or not 0.0 < self.rate < np.inf:
-            got = f"{shown(self.rate)}; of an interval of 4 ms it is 250"
+            got = f"{shown(self.rate)}; for an interval of 4 ms it is 250"
             raise refused("The 'rate' parameter of Sampling", "be a number above 0, samples per second", got)
         first = given_times([self.start], "start")
         dated = first.dtype.kind == "M" or (first.dtype.kind == "O" and isinstance(first.flat[0], date))

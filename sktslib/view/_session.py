@@ -194,7 +194,7 @@ class Session:
             self._kept = {}
             mark, kind, *values = json.loads(line)
             if mark != self._mark:
-                self.notice = f"This recording has changed since. What was said of it before stays in {self.path.name}."
+                self.notice = f"This recording has changed since. Earlier marks and answers stay in {self.path.name}."
             elif kind == "answer":
                 start, end, number, yes = map(int, values)
                 if not (0 <= start < end <= self.viewed.n and 0 <= number < len(self.classes)):
@@ -263,7 +263,7 @@ class Session:
             return {}
         start, end = sorted(min(max(round(float(each)), 0), self.viewed.n) for each in given)
         if end - start < 2:
-            raise ValueError(f"A query must have two samples at least. Got samples {start} to {end}. Drag further.")
+            raise ValueError(f"A query must have at least two samples. Got samples {start} to {end}. Drag further.")
         if own != [start, end]:
             self._change(["queries", kind, [start, end]])
         about = {"start": start, "end": end, "label": self.viewed.label(start), "points": POINTS}
@@ -379,7 +379,7 @@ class Session:
     def found_by(self):
         """Return the job that made the finds."""
         if self.finds is None:
-            raise ValueError("Nothing was searched for yet: drag over the pattern that you look for.")
+            raise ValueError("Nothing has been searched for yet: drag over the pattern that you look for.")
         return self._made
 
     def _rows(self, which):
@@ -452,7 +452,7 @@ class Session:
 
     def _on_undo(self, message):
         if not self.answers:
-            raise ValueError("There is no answer that could be taken back.")
+            raise ValueError("There is no answer to take back.")
         start, end, *_ = self.answers[-1]
         self._change(["undo"])
         return {**self._standing(), "id": f"{start}-{end}", "start": start, "end": end}

@@ -123,7 +123,7 @@ def test_what_nobody_looked_through_is_learned_from_too(files, capsys, written, 
     np.testing.assert_array_equal(saved.queries_[0], want.queries_[0])
     np.testing.assert_array_equal(saved.self_training_, want.self_training_)
     assert want.self_training_[0, 0] > 0 and saved.classes_.tolist() == ["beat" if texts else 7]
-    assert f"round 1: {want.self_training_[0, 0]} of {saved.classes_[0]} in what is unlabeled" in err
+    assert f"round 1: {want.self_training_[0, 0]} of {saved.classes_[0]} in unlabeled samples" in err
     same(
         table(capsys, "segment rec.csv --trust --model m.joblib --columns mV")[0],
         want.segment(FEW),
@@ -136,10 +136,10 @@ def test_what_nobody_looked_through_is_learned_from_too(files, capsys, written, 
     [
         (["--labeled", "0-100"], "--labeled needs --self-train"),
         (["--labeled", "a-b", "--self-train", "1"], "must be written START-STOP"),
-        (["--labeled", "0-99999", "--self-train", "1"], "must lie in the recording"),
+        (["--labeled", "0-99999", "--self-train", "1"], "must be within the recording"),
         (["--labeled", "0-100", "--task", "search"], "--labeled needs --self-train"),
-        (["--task", "search", "--self-train", "1"], "It is an option of --task segment, which alone learns"),
-        (["--labeled", "0-4", "--self-train", "1"], "What lies outside of --labeled 0-4 does not count."),
+        (["--task", "search", "--self-train", "1"], "It is an option of --task segment, the only one that learns"),
+        (["--labeled", "0-4", "--self-train", "1"], "Samples outside of --labeled 0-4 do not count."),
     ],
 )
 def test_wrong_parts_that_are_labeled(files, capsys, given, words):

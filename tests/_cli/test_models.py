@@ -105,7 +105,7 @@ def test_a_metric_of_one_s_own_is_refused_by_name_before_the_work(files, capsys,
     register_metric("area", area)
     argv = "learn rec.csv --labels beat --columns mV --task search --metric area --output"
     err = printed(capsys, argv.replace("rec.csv", "missing.csv"), "m.skops", code=2).err
-    assert "--output: a .skops file must hold types of sktslib and scikit-learn alone. Got test_models.Area. " in err
+    assert "--output: a .skops file must hold only types of sktslib and scikit-learn. Got test_models.Area. " in err
     assert not os.path.exists("m.skops")
     printed(capsys, argv, "m.joblib")
     assert len(table(capsys, "search rec.csv --columns mV --model m.joblib --trust")[0]) > 3

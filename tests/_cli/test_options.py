@@ -59,7 +59,7 @@ WRONG = {
         "learn rec.csv --labels no --output m.joblib",
         "must name a file of ranges that exists, or a column. Got 'no'; the recording has",
     ),
-    "no labels": ("learn rec.csv --labels flat.csv --output m.joblib", "none of the 1 ranges lies in the recording"),
+    "no labels": ("learn rec.csv --labels flat.csv --output m.joblib", "none of the 1 ranges is in the recording"),
     "one label": ("learn two.csv --labels double --output no/m.joblib", "--output must name a file in a folder"),
     "empty file": ("search rec.csv --query empty.csv", "--query: 'empty.csv': the file must hold at least"),
     "ragged": (

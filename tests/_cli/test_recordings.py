@@ -36,7 +36,7 @@ def test_numpy_files_stay_on_disk(tmp_path):
     np.savez(tmp_path / "c.npz", x=X)
     assert read(tmp_path / "c.npz").values[:, 0].tolist() == X.tolist()
     np.savez(tmp_path / "c.npz", x=X, y=X)
-    refused(r"must hold one array of numbers, .*Got x \(20,\), y \(20,\)\. Name one behind a colon", tmp_path / "c.npz")
+    refused(r"must hold one array of numbers, .*Got x \(20,\), y \(20,\)\. Name one after a colon", tmp_path / "c.npz")
     assert read(f"{tmp_path}/c.npz:y").values[:, 0].tolist() == X.tolist()
     np.save(tmp_path / "d.npy", np.rec.fromarrays([np.arange(20.0), X], names="time, v"))
     found = read(tmp_path / "d.npy")
@@ -160,7 +160,7 @@ def test_zones_are_kept(tmp_path):
     assert [t.isoformat() for t in named.times] == [t.isoformat() for t in local]
     write(path, "t,v", [f"{k},{v}" for k, v in enumerate(X)])
     refused(r"--time-zone must name a zone .* Got 'Mars'", path, time_zone="Mars")
-    assert "no dates: --time-zone says nothing of them" in read(path, time_zone="Europe/Berlin").notes[0]
+    assert "not dates: --time-zone does not apply to them" in read(path, time_zone="Europe/Berlin").notes[0]
 
 
 def test_times_may_be_refused(tmp_path):
@@ -188,7 +188,7 @@ def test_without_a_header_a_first_column_of_even_steps_is_times(tmp_path):
 # ----------------------------------------------------------------------------------------------------------- channels
 def test_files_of_other_kinds_are_not_read_as_text(tmp_path):
     (tmp_path / "a.bin").write_bytes(np.arange(100.0).tobytes())
-    refused(r"a\.bin', which is no text\. Files are CSV", tmp_path / "a.bin")
+    refused(r"a\.bin', which is not text\. Files are CSV", tmp_path / "a.bin")
 
 
 def test_times_that_are_compared_are_told(tmp_path):

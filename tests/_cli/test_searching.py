@@ -178,7 +178,7 @@ def test_columns_of_other_names_are_mapped(files, capsys):
     err = printed(capsys, "search other.csv --query beat.csv", code=2).err
     assert "or --map which belong together: the query has 1 (mV) and the sequence 2 (a, b)" in err
     for wrong, words in {
-        "mV=c": "--map must name columns of the recording behind =. Got 'c'; other.csv has a, b.",
+        "mV=c": "--map must name columns of the recording after =. Got 'c'; other.csv has a, b.",
         "V=b": "--map must name columns of the query before =. Got 'V'; the query has mV. Did you mean 'mV'?",
         "b": "--map must be written QUERY=RECORDING,..., such as mV=ecg_mV. Got 'b'.",
     }.items():
@@ -320,7 +320,7 @@ def test_segment_prints_the_repetitions_of_the_estimator(files, capsys):
             ["--lengths", "none,5"],
             "--lengths: 5, the longest, is in samples, and the query has more than twice as many",
         ),
-        (["--background", "1e-9"], "a higher --background takes"),
+        (["--background", "1e-9"], "a higher --background accepts"),
     ):
         assert hint in printed(capsys, *command, *more, code=1).err.splitlines()[-1]
     wave = np.sin(np.arange(20) * 0.3)

@@ -76,7 +76,7 @@ def test_slices_are_half_open_ranges_of_samples(text, times, name, expected):
         ("390-401", None, "samples 390 to 401; there are 400"),
         ("7-7", None, "START before STOP"),
         ("2s-1s", np.arange(400) / 100, "START before STOP"),
-        ("3s-5s", np.arange(400) / 100, r"must lie in the recording. Got '3s-5s', and times from 0 to 3.99 in 'x'"),
+        ("3s-5s", np.arange(400) / 100, r"must be within the recording. Got '3s-5s', and times from 0 to 3.99 in 'x'"),
         ("12:30-12:31", np.arange(400) / 100, "needs a recording with dates"),
         ("2024-05-01..2024-05-02", DATES - pd.Timestamp("2024-05-01"), "clock times without a date"),
         ("2024-13-01..2024-05-02", DATES, "cannot find"),
@@ -114,5 +114,5 @@ def test_days_and_months_as_a_file_spells_them(text, day_first, first, last):
 
 @pytest.mark.parametrize("text", ["2023-02", "2025-02", "2024-01-29", "2024-06-01"])
 def test_days_and_months_that_are_not_there(text):
-    with pytest.raises(ValueError, match="must lie in the recording"):
+    with pytest.raises(ValueError, match="must be within the recording"):
         samples_of(parse_slice(text), HOURS, "t", 1000, "--query")

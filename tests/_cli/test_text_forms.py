@@ -133,7 +133,7 @@ FORMS = {
         )
         for remark in ("# end", "# a, b, c")
     },
-    "a footer": Form("t,v\n" + TV + "End of data\n", times=T, notes=["line 8 is behind the data and skipped"]),
+    "a footer": Form("t,v\n" + TV + "End of data\n", times=T, notes=["line 8 is after the data and skipped"]),
     "a footer of two lines": Form(
         "t,v\n" + TV + "\nsum of 6\nmean,of,all,1.6\n", times=T, notes=["lines 9, 10 are beh"]
     ),

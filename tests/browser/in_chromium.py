@@ -279,7 +279,7 @@ def test_hints_before_the_first_search(chromium, served):
         expect(window.part("status")).to_contain_text(re.compile("Hold shift|Choose a match first"))
     window.click("Model")
     error = window.page.locator(".errors > div")
-    expect(error).to_contain_text("Nothing was searched for yet")
+    expect(error).to_contain_text("Nothing has been searched for yet")
     window.part("format").select_option("edf")
     window.click("Labels")
     expect(error.last).to_contain_text("--rate HZ")

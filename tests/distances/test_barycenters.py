@@ -179,9 +179,9 @@ def test_verbose_tells_each_iteration(capsys):
         ({"method": "soft"}, "method='soft' needs the metric 'soft_dtw'"),
         (
             {"metric": "soft_dtw"},
-            "needs an elastic metric with a warping path. Got Soft Dynamic Time Warping; take method=",
+            "needs an elastic metric with a warping path. Got Soft Dynamic Time Warping; use method=",
         ),
-        ({"metric": "gak"}, "Got Global Alignment Kernel; take 'dtw', 'msm' or another"),
+        ({"metric": "gak"}, "Got Global Alignment Kernel; use 'dtw', 'msm' or another"),
         ({"metric": "euclidean"}, "method='dba' needs an elastic metric"),
         ({"metric": DTW(do_sign_norm=True)}, "'do_sign_norm' parameter of DTW must be False in a barycenter"),
         (

@@ -214,7 +214,7 @@ def test_searches_go_by_windows(name):
     assert match.distance[0] == pytest.approx(0, abs=1e-12)
     refused(lambda: match.path(0), "has no warping path")
     with pytest.raises(
-        ValueError, match=r"candidates='subsequence' needs a metric with a warping path.*Take candidates='windows'"
+        ValueError, match=r"candidates='subsequence' needs a metric with a warping path.*Set candidates='windows'"
     ):
         QuerySearcher(name, candidates="subsequence").fit(y[31:40])
     cfg = get_distance_dict([name])

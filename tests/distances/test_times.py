@@ -97,7 +97,7 @@ def test_wrong_times():
     ):
         with pytest.raises(ValueError, match=message):
             pairwise_distances(X, metric=METRIC, times=times)
-    with pytest.raises(ValueError, match=r"take a distance that uses them, such as metric='twed'"):
+    with pytest.raises(ValueError, match=r"use a distance that needs them, such as metric='twed'"):
         pairwise_distances(X, times=[[0, 1, 2], [0, 1, 2, 3]])
     assert pairwise_distances(X, metric="twed", times=[[0, 1, 2], [0, 1, 2, 3]]).shape == (2, 2)  # the way out
 

@@ -218,7 +218,7 @@ def test_one_of_several_queries_is_longer_than_the_recording(tmp_path):
     np.testing.assert_array_equal(found.start, np.concatenate([part.start for part in parts]))
     np.save(tmp_path / "y.npy", y)
     np.testing.assert_array_equal(both.segment(np.load(tmp_path / "y.npy", mmap_mode="r")).start, found.start)
-    message = refused(lambda: QuerySegmenter("euclidean").fit(long).segment(y), "take an elastic metric such as 'dtw'")
+    message = refused(lambda: QuerySegmenter("euclidean").fit(long).segment(y), "use an elastic metric such as 'dtw'")
     assert "mode" not in message
     with pytest.warns(UserWarning, match="should not be longer"):
         QuerySegmenter("dtw").fit(long).segment(y)  # the way out

@@ -132,7 +132,7 @@ def test_more_channels_than_points_are_told_once():
 
 # ------------------------------------------------------------------------------------------------------- searches
 def test_queries_longer_than_the_sequence():
-    words = "The query should not be longer than the sequence. Got 30 and 8 points", "Are the two interchanged?"
+    words = "The query should not be longer than the sequence. Got 30 and 8 points", "Swap the two"
     fitted = QuerySearcher().fit(S)
     for call in (fitted.search, fitted.profile, fitted.transform, fitted.predict):
         warned(lambda call=call: call(Q), *words)
@@ -150,8 +150,8 @@ def test_queries_longer_than_the_sequence():
 
 
 def test_sequences_at_another_level_than_the_query():
-    words = "The query should have values in common with the sequence. Those of the query lie between"
-    ways_out = "take it off both before", "normalize='mean' in a search"
+    words = "The query should have values in common with the sequence. Those of the query are between"
+    ways_out = "subtract it from both first", "normalize='mean' in a search"
     for metric in ("dtw", "euclidean", "twed"):
         for offset in (1e8, -1e8, 30.0):
             fitted = QuerySearcher(metric).fit(Q)
@@ -161,7 +161,7 @@ def test_sequences_at_another_level_than_the_query():
     both, moved = np.column_stack([S, S]), np.column_stack([S, S + 1e8])
     fitted = QuerySearcher().fit(np.column_stack([Q, Q]))
     fitted.search(both)
-    warned(lambda: fitted.search(moved), "In channel 1 those of the query lie between", *ways_out)
+    warned(lambda: fitted.search(moved), "In channel 1 those of the query are between", *ways_out)
     lags = {"metric": "euclidean", "channels": ChannelPlan(lag=[0, 1])}
     warned(lambda: QuerySearcher(**lags).fit(np.column_stack([Q, Q])).search(moved), "In channel 1 those")
     # Where the level does not count, the values lie side by side, some are missing, or the distance is a feature.

@@ -74,7 +74,7 @@ REFUSED = {
         (
             lambda: QuerySearcher("euclidean", candidates="subsequence").fit(Q),
             "candidates='subsequence' needs an elastic metric; Euclidean Distance compares windows",
-            "Take candidates='windows' or 'auto'.",
+            "Set candidates='windows' or 'auto'.",
         ),
         (lambda: QuerySearcher(d.LCSS(window="itakura")).fit(Q), "Itakura's", "Search by windows"),
         (
@@ -233,8 +233,8 @@ ENTRIES = {
         (entry(function=None), "Unknown function None of the entry 'mine'. Valid: "),
         (entry(function=[]), "Unknown function [] of the entry 'mine'."),
         (entry(function=str), "Unknown function <class 'str'> of the entry 'mine'."),
-        (entry(function="euclidean"), "must stand in the family 'lockstep'. Got 'elastic'."),
-        (entry(function=d.TAM), "The function 'tam' of the entry 'mine' must stand in the family 'time'."),
+        (entry(function="euclidean"), "must be in the family 'lockstep'. Got 'elastic'."),
+        (entry(function=d.TAM), "The function 'tam' of the entry 'mine' must be in the family 'time'."),
         (entry(function="dtw", use="maybe"), "'use' of the entry 'mine' must be 'yes' or 'no'. Got 'maybe'."),
         (entry(function="dtw", use=True), "Got True."),
         (entry(function="dtw", multivariate="false"), "'multivariate' of the entry 'mine' must be 'yes' or 'no'."),
@@ -270,7 +270,7 @@ def test_single_entries():
     refused(lambda: elastic_search({"function": "dtw", "use": "no"}, Q, S), "'dtw' must be in use here.")
     refused(lambda: elastic_search({"function": "dtw", "paramters": {}}, Q, S), "Did you mean 'parameters'?")
     refused(lambda: elastic_search({"parameters": {}}, Q, S), "must have the key 'function'")
-    refused(lambda: elastic_search({"function": "cosine"}, Q, S), "must stand in the family 'lockstep'.")
+    refused(lambda: elastic_search({"function": "cosine"}, Q, S), "must be in the family 'lockstep'.")
     refused(lambda: elastic_search({"function": one}, Q, S), "has no warping path of accumulated costs")
     refused(lambda: elastic_search({"function": "dtw", "multivariate": "no"}, Q2, S2), "multivariate 'no'")
     refused(lambda: elastic_search(None, Q, S), "'dict_distances' must be a dictionary of distances", error=TypeError)

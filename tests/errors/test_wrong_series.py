@@ -258,7 +258,7 @@ def test_times_on_one_side_only():
 def test_query_times_alone_are_the_weights():
     for search in (time_series_search, time_series_segmentation, elastic_search):
         call = partial(search, DTW_DICT, Q, S)
-        refused(lambda call=call: call(T, weight=T), "'tq' was given without 'ts', and 'weight' besides")
+        refused(lambda call=call: call(T, weight=T), "'tq' was given without 'ts', and 'weight' as well")
         refused(
             lambda call=call: call(pd.date_range("2024", periods=8)),
             "(the fourth argument, without ts)",

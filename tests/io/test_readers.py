@@ -194,7 +194,7 @@ def test_mat(tmp_path):
     np.testing.assert_array_equal(np.asarray(read(tmp_path / "one.mat")), VALUES)
     savemat(tmp_path / "two.mat", {"ecg": VALUES, "resp": VALUES[:, 0], "fs": 250.0})
     refused(
-        lambda: read(tmp_path / "two.mat"), "one array", "Got ecg (3000, 2), resp (1, 3000). Name one behind a colon"
+        lambda: read(tmp_path / "two.mat"), "one array", "Got ecg (3000, 2), resp (1, 3000). Name one after a colon"
     )
     savemat(tmp_path / "complex.mat", {"z": VALUES[:, 0] + 1j})
     refused(lambda: read(tmp_path / "complex.mat"), "Complex data not supported")

@@ -162,7 +162,7 @@ def test_starts_are_compared_and_drawn_and_what_is_given_is_kept():
     [
         ({"n_clusters": 4}, X[:3], r"at least 'n_clusters' series. Got n_samples=3 .* Lower 'n_clusters'"),
         ({"init": "kmeans++"}, X, r"'init' parameter of .* or an array-like.* Did you mean 'k-means\+\+'"),
-        ({"n_clusters": 2, "init": X[:3]}, X, r"one center a cluster, 2. Got 3; set n_clusters=3"),
+        ({"n_clusters": 2, "init": X[:3]}, X, r"one center per cluster, 2. Got 3; set n_clusters=3"),
         ({"n_clusters": 1, "init": np.zeros((1, 8, 2))}, X, "channel"),
         ({"random_state": -1}, X, "'random_state' parameter of"),
         ({"n_clusters": 1, "metric": SoftDTW(window=0.1)}, [X[0], X[1][:2]], "finite distance from some center"),
@@ -251,7 +251,7 @@ def test_series_that_no_path_joins_have_medoids_of_their_own():
 @pytest.mark.parametrize(
     ("init", "message"),
     [
-        ([0, 0], r"2 different indices of the 9 series, one a cluster. Got \[0, 0\]"),
+        ([0, 0], r"2 different indices of the 9 series, one per cluster. Got \[0, 0\]"),
         ([0, 9], r"Got \[0, 9\]"),
         ([0], "Got"),
         (NINE[:2], "take TimeSeriesKMeans"),

@@ -155,7 +155,7 @@ def within(weight):
         (lambda: MetricWeights(kind="points").fit(RAGGED, Y), ValueError, "Got 'points' and lengths 6 to 8"),
         (lambda: MetricWeights(alpha=0.0).fit(X, Y), ValueError, "'alpha' parameter"),
         (lambda: MetricWeights().fit(X, ["a"] * 10), ValueError, "Got one class"),
-        (lambda: MetricWeights().fit(X[:2], ["a", "b"]), ValueError, "Got one series a class"),
+        (lambda: MetricWeights().fit(X[:2], ["a", "b"]), ValueError, "Got one series per class"),
         (lambda: MetricWeights().fit(X, None), ValueError, "requires y to be passed"),
         (lambda: within("learned").fit(X, Y), TypeError, "instance of MetricWeights, an array-like"),
         (lambda: within(MetricWeights).fit(X, Y), TypeError, "instance of MetricWeights, an array-like"),

@@ -268,7 +268,7 @@ def test_threads_and_later_edits_change_nothing():
             r"'metric' parameter, the first.*Transform\(queries=",
         ),
         (lambda: PairwiseDistances("dtv").fit(X), "Did you mean 'dtw'"),
-        (lambda: KNeighborsTimeSeriesClassifier().fit(X, None), "Pass one class a series"),
+        (lambda: KNeighborsTimeSeriesClassifier().fit(X, None), "Pass one class per series"),
         (lambda: PairwiseDistances(Euclidean()).fit(X[0]), "Reshape your data"),
         (
             lambda: PairwiseDistances().fit(pd.DataFrame({"a": [[1, 2]], "b": [[1, 2, 3]]})),

@@ -87,8 +87,8 @@ def test_jobs_bounds_and_seeds(monkeypatch):
     [
         ({"queries": [[0.0, 1]]}, X, Y, "takes no 'queries'"),
         ({"weight": np.ones(5)}, X, Y, "takes no 'weight'"),
-        ({}, X, None, "Pass one class a series"),
-        ({}, X, ["a"] * 15, "two classes or more"),
+        ({}, X, None, "Pass one class per series"),
+        ({}, X, ["a"] * 15, "at least two classes"),
         ({}, X, Y[:3], "inconsistent numbers of samples"),
         ({"query_lengths": (5, 30)}, X, Y, r"length of the shortest series, 20. Got \(5, 30\)"),
         ({"query_lengths": 5}, X, Y, "'query_lengths' parameter"),

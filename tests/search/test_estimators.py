@@ -177,7 +177,7 @@ def test_grids_of_parameters_of_objects():
         (lambda: QuerySearcher(threshold=3.0).set_params(threshold__q=5), r"=3.0 .* Set threshold=Percentile\(q=5\)"),
         (
             lambda: QuerySearcher(candidates="windows").set_params(candidates__min_length=5),
-            r"candidates='windows' can stand for. Set candidates=Subsequences\(min_length=5\)",
+            r"candidates='windows' can mean. Set candidates=Subsequences\(min_length=5\)",
         ),
         (lambda: QuerySearcher(candidates=Windows()).set_params(candidates__min_length=5), "'min_length' .* Windows"),
         (lambda: QuerySearcher().set_params(candidates__most=5), r"Windows has \['scales'\]. Subsequences has \['max_"),

@@ -325,19 +325,19 @@ def test_what_merge_parts_refuses():
     first, second = searcher.partial_search(), searcher.partial_search(30)
     assert (second.first, second.n_samples_seen) == (22, 22)
     with pytest.raises(
-        TypeError, match=r"'parts' must be a list of what QuerySearcher.partial_search returns. Got PartialSearch"
+        TypeError, match=r"'parts' must be a list of parts that QuerySearcher.partial_search made. Got PartialSearch"
     ):
         merge_parts(first)
-    refused(lambda: merge_parts([second]), "'parts' must begin at sample 0. Got 30")
+    refused(lambda: merge_parts([second]), "'parts' must start at sample 0. Got 30")
     first.feed(y[:20])
-    refused(lambda: merge_parts([first, second]), "fed the samples up to 20 and one behind it that begins at 30")
+    refused(lambda: merge_parts([first, second]), "fed the samples up to 20 and a next one that starts at 30")
     first.feed(y[20:30])
-    refused(lambda: merge_parts([first, second]), "Each part must be fed samples behind its begin. Got none behind 30")
+    refused(lambda: merge_parts([first, second]), "Each part must be fed samples after its start. Got none after 30")
     second.feed(y[22:])
     assert not np.array_equal(first.state().starts, second.state().starts)
-    refused(lambda: merge_parts([first, second]), "begins at or before sample 30 goes on from its state")
+    refused(lambda: merge_parts([first, second]), "starts at or before sample 30 must be continued")
     assert_same(merge_parts([first, second], y), searcher.search(y))
-    with pytest.raises(ValueError, match="'times' must be given with 'sequence' if the parts were fed any"):
+    with pytest.raises(ValueError, match="'times' must be given with 'sequence' if the parts were fed times"):
         merge_parts([first, second], y, np.arange(61.0))
     first.feed(y[30:])
     assert_same(merge_parts([first]), searcher.search(y))
@@ -361,7 +361,7 @@ def two_parts(x, y, other=(), times=(None, None), **rule):
 def test_parts_of_another_searcher_or_recording_are_refused():
     y, x, times = np.sin(np.arange(60.0)), np.array([0.0, 1.0, 0.0]), np.arange(60.0)
     for other, rule in (([0.0, 2.0, 0.0], {}), ((), {"n_matches": 1}), ((), {"threshold": 2.0}), ((), {"scales": [1]})):
-        with pytest.raises(ValueError, match=r"'parts' must be of one searcher.*the one that begins at 30\."):
+        with pytest.raises(ValueError, match=r"'parts' must be of one searcher.*the one that starts at 30\."):
             merge_parts(two_parts(x, y, other, **rule))
     _parts = two_parts(x, y)
     for wrong in (y[:50], np.r_[y, y]):

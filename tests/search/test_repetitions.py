@@ -169,7 +169,7 @@ def test_lengths_are_durations_where_the_recording_has_times(times):
     segmenter = QuerySegmenter(query="auto", lengths=lengths).fit(X, times=t)
     by_samples = QuerySegmenter(query="auto", lengths=(50, 90)).fit(X)
     np.testing.assert_array_equal(segmenter.query_, by_samples.query_)
-    with pytest.raises(ValueError, match=r"'lengths' parameter .* durations where fit gets a recording with 'times'"):
+    with pytest.raises(ValueError, match=r"'lengths' parameter .* durations if fit gets a recording with 'times'"):
         segmenter.fit(X)
     for value in (timedelta(seconds=-1), timedelta(0), np.timedelta64("NaT")):
         with pytest.raises(ValueError, match=r"'lengths' parameter .* must hold durations above 0"):

@@ -288,7 +288,7 @@ def test_another_sampling_interval_is_noticed():
 
 def test_holes_and_uneven_steps_are_noticed():
     hole, uneven = np.r_[0:30, 500:530] / 100, np.cumsum(np.random.default_rng(0).uniform(0.1, 2.0, 60))
-    with pytest.warns(UserWarning, match=r"has holes: its times step by 0\.01 mostly, and by up to 4\.71 .*'max_gap'"):
+    with pytest.warns(UserWarning, match=r"has holes: its times usually step by 0\.01, but by up to 4\.71 .*'max_gap'"):
         QuerySearcher("euclidean").fit(QUERY).search(Y, times=hole)
     with pytest.warns(UserWarning, match="sampled unevenly: its times step by.*resample.*shuffle=False"):
         QuerySearcher("euclidean").fit(QUERY).search(Y, times=uneven)

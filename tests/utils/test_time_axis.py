@@ -206,7 +206,7 @@ def test_the_line_is_drawn_anew_where_the_axes_show_a_part():
 @pytest.mark.parametrize(
     ("time_range", "times", "message"),
     [
-        ((5, 3), None, r"start must lie before the end.*Got \(5, 3\); the recording's sample runs from 0.0 to 199.0"),
+        ((5, 3), None, r"start must be before the end.*Got \(5, 3\); the recording's sample runs from 0.0 to 199.0"),
         ((500, 600), None, "must hold samples"),
         (7, None, r"None or two times \(start, end\), either of which may be None\. Got 7"),
         ("2024", DATES, "None or two times"),

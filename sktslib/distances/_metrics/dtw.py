@@ -177,7 +177,7 @@ class DTW(WarpingMetric):
         super()._check_search(mode)
         if self.do_sign_norm:
             rule = "be False in a search: it normalizes whole series"
-            got, out = "True", "Take normalize='zscore' of QuerySearcher, which normalizes each window."
+            got, out = "True", "Use normalize='zscore' of QuerySearcher, which normalizes each window."
             raise refused("The 'do_sign_norm' parameter of DTW", rule, got, out)
 
     def _free(self, m, n):
@@ -382,7 +382,7 @@ class CIDDTW(WarpingMetric):
     _reports_cost = False
     _has_factor = True
     _looks_back = True
-    _no_segmentation = "its factor is known of whole segments only, and costs must add up"
+    _no_segmentation = "its factor is known only for whole segments, and costs must add up"
 
     def _trait(self, a):
         steps = np.diff(a, axis=-1)

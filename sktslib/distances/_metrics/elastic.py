@@ -321,13 +321,13 @@ class ElasticMetric(BandedMetric):
     def _check_search(self, mode):
         if self.window == "itakura" and mode == "subsequence":
             rule = "be None, a float or 'sakoe-chiba' in a subsequence search: Itakura's parallelogram needs both ends"
-            raise refused("window", rule, "'itakura'", "Search by windows, or take another band.")
+            raise refused("window", rule, "'itakura'", "Search by windows, or use another band.")
         if self.window is not None and mode == "segmentation":
             rule, got = "be None in a segmentation, whose segments have no band", repr(self.window)
             raise refused("window", rule, got, "Bound the length of the repetitions by 'lengths' instead.")
         if self._no_segmentation is not None and mode == "segmentation":
             raise ValueError(
-                f"{self.full_name} has no segmentation: {self._no_segmentation}. Take another elastic metric, such as "
+                f"{self.full_name} has no segmentation: {self._no_segmentation}. Use another elastic metric, such as "
                 "'dtw'."
             )
 

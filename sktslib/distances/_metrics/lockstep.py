@@ -275,7 +275,7 @@ class Minkowski(LockstepMetric):
 
     def _finite(self, distance):
         if not np.isfinite(distance).all():
-            rule, out = "not be so small that distances leave float64", "Take a larger p, or shorter series."
+            rule, out = "not be so small that distances leave float64", "Use a larger p, or shorter series."
             got = f"{self.p}: the sum over the points, to the power 1 / p, is above 1.8e308"
             raise refused("The 'p' parameter of Minkowski", rule, got, out)
         return distance
@@ -340,7 +340,7 @@ class KullbackLeibler(LockstepMetric):
         low = np.fmin.reduce(a, axis=None)
         if low <= 0.0:
             rule, got = f"hold positive values: the {self.full_name} takes their logarithms", f"{low:g} as the smallest"
-            raise refused(what, rule, got, "Add a constant to all series, or take another distance.")
+            raise refused(what, rule, got, "Add a constant to all series, or use another distance.")
 
 
 @register

@@ -272,7 +272,7 @@ class Mixed(Metric):
                 raise ValueError(f"{rule}{names[number]!r} twice, by its name and its number {number}.")
         missing = [names[number] for number in range(channels) if number not in count]
         if missing:
-            raise ValueError(f"{rule}nothing for {shown(missing)}. Map what is to be left out to None.")
+            raise ValueError(f"{rule}nothing for {shown(missing)}. Map channels to leave out to None.")
         weight = self._weights()
         return [
             Part(key, np.array(numbers[key]), get_metric(part), weight[key])
@@ -373,8 +373,8 @@ class Mixed(Metric):
         for metric in self._made:
             if metric.family == "time":
                 raise ValueError(
-                    f"{metric.full_name} has no search: it measures how two aligned series lie in time. Got it as a "
-                    "metric of Mixed; take another one, or None."
+                    f"{metric.full_name} has no search: it compares the timing of two aligned series. Got it as a "
+                    "metric of Mixed; use another one, or None."
                 )
             metric._check_search(mode)
 

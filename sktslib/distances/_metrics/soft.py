@@ -54,7 +54,7 @@ class SoftMetric(PathlessMetric, BandedMetric):
     description = "Soft elastic distance: all alignments count, the better the more."
     _why = (
         "it counts all alignments of the two series. Their mean is expected_alignment(x, y); for the best one alone "
-        "take 'dtw'."
+        "use 'dtw'."
     )
     _compares_with_itself = True
     _may_be_negative = True  # without the divergence, within a band, and by rounding
@@ -229,7 +229,7 @@ class SoftDTW(SoftMetric):
 
     def _check_search(self, mode):
         if mode == "segmentation" and not self.divergence:
-            rule, got = "be True in a segmentation: the values themselves may be negative, and are no costs", "False"
+            rule, got = "be True in a segmentation: the values themselves may be negative: they are not costs", "False"
             raise refused("The 'divergence' parameter of SoftDTW", rule, got)
 
     def _segment_cost(self, distance, m):

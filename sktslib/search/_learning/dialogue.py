@@ -100,7 +100,7 @@ MOST_OTHERS = 1000  # matches without an answer whose distances are used
 def relearned(searcher, matches, good, bad):
     """Return a searcher that has learned from answers about matches; see `QuerySearcher.learn_from_answers`."""
     if any(plan.by_channel is not None and not plan.by_channel.is_joint for plan in searcher._queries):
-        rule = "be called of a searcher whose channels have no lags, and as many points each"
+        rule = "be called on a searcher whose channels have no lags and equal lengths"
         got, out = repr(searcher.channels), "Cut the good matches out, matches.cut(), and fit a query of them."
         raise refused("'learn_from_answers'", rule, got, out)
     _check_matches(searcher, matches)
@@ -152,7 +152,7 @@ def _answered(searcher):
 def _check_matches(searcher, matches):
     """Refuse matches that are not from this searcher or from one that it was learned from."""
     if not isinstance(matches, Matches):
-        rule, out = "be Matches of a search", "What 'good' and 'bad' hold are numbers of them."
+        rule, out = "be Matches of a search", "'good' and 'bad' hold their numbers."
         raise refused("The 'matches' parameter of learn_from_answers", rule, shown(matches), out, error=TypeError)
     readers = matches._source.readers
     channels, count = len(readers[0].plan.x), len(readers) // (max(matches._source.sequences) + 1)

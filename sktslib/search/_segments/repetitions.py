@@ -114,7 +114,7 @@ def most_alike(z, period, weight):
 def fit_recording(segmenter, data, times, bounds):
     """Fit the average period of a recording (channels, n) as the query, with weights of channels; `bounds` limit it."""
     if segmenter.weight is not None:
-        raise ValueError("'weight' must be None where query='auto': how many points there will be is not known yet.")
+        raise ValueError("'weight' must be None where query='auto': the number of points is not known yet.")
     segmenter._check_domain(data, "'X'")
     ty, n_jobs, verbose = kernel_times(segmenter, times, data.shape[1]), segmenter.n_jobs, segmenter.verbose
     gapless = runs(data, holes(ty, segmenter._max_gap))

@@ -491,7 +491,7 @@ class QuerySegmenter(QueryEstimator):
         if marked is not None:
             return self._fit_marked(marked, weight)
         if self._self_train:
-            got, out = self._self_train, "Label an occurrence, or set 'refine', which averages what the query finds."
+            got, out = self._self_train, "Label an occurrence, or set 'refine', which averages the repetitions found."
             raise refused("'self_train' of Learning", "be 0 where no occurrence is labeled in 'y'", got, out)
         if isinstance(self.query, str) and self.query == "auto":
             bounds = check_lengths_of(self._lengths, 1)[0]
@@ -775,7 +775,7 @@ def check_searched(queries, y):
     check_domain(queries[0].metric, y, "The sequence", queries[0].normalize)
 
 
-WAY_OUT = "take an elastic metric such as 'dtw', which cuts segments of any length"
+WAY_OUT = "use an elastic metric such as 'dtw', which cuts segments of any length"
 
 
 def lengths_in_samples(lengths, X, times):
@@ -789,8 +789,8 @@ def lengths_in_samples(lengths, X, times):
     step = None if given is None else interval(as_times(given, len(given), "times"))
     if step is None:
         raise ValueError(
-            "The 'lengths' parameter of QuerySegmenter may be durations where fit gets a recording with 'times', of "
-            f"which they are samples. Got {shown(lengths)} without times. Pass times, or numbers of samples."
+            "The 'lengths' parameter of QuerySegmenter may be durations if fit gets a recording with 'times', which "
+            f"convert them to samples. Got {shown(lengths)} without times. Pass times, or numbers of samples."
         )
     samples = seconds_of(lengths) / step
     if not samples > 0:
@@ -865,9 +865,9 @@ def warn_of_alike_classes(segmenter, marked, weight):
     for k, row in enumerate(called):
         if 2 * row[k] < row.sum():
             other = names[int(np.argmax(np.where(np.arange(len(row)) == k, -1, row)))]
-            balance = ", or set class_weight='balanced' in Learning, which calls more repetitions so."
+            balance = ", or set class_weight='balanced' in Learning, which gives more repetitions this class."
             warn(
-                f"The class {names[k]!r} cannot be told from {other!r} for sure: of {row.sum()} labeled occurrences "
+                f"The class {names[k]!r} cannot be told from {other!r} reliably: of {row.sum()} labeled occurrences "
                 f"that were held out {row[k]} would be called {names[k]!r}. Label more of them, or mark more of what "
                 f"makes them different{'.' if classes.rarity is None or classes.rarity[k] == 1 else balance}"
             )
@@ -878,8 +878,8 @@ def train_itself(segmenter, marked, known, weight):
     rounds, met, k, counts = segmenter._self_train, [labels.NOTHING], len(segmenter.classes_), []
     if marked.unlabeled is None:
         warn(
-            "'y' should have labels -1 where self_train is above 0, for the samples of which nobody knows. Got none, "
-            "so nothing was learned from what is unlabeled. Set self_train to 0 if all is labeled."
+            "'y' should have labels -1 where self_train is above 0, for the samples that are unlabeled. Got none, so "
+            "nothing was learned from unlabeled samples. Set self_train to 0 if all samples are labeled."
         )
         rounds = 0
     with progress(rounds, segmenter.verbose if rounds else 0, "self-train", "round") as count:

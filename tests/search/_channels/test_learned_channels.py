@@ -158,7 +158,7 @@ def test_answers_about_matches_with_lags_are_refused():
     short = np.where(np.arange(M)[:, np.newaxis] < [9, M, M], x, np.nan)
     for lags, query in ((0, short), (LAGS, x)):
         searcher = searcher_of("correlation", channel_lag=lags, n_matches=2).fit([query])
-        with pytest.raises(ValueError, match=r"'learn_from_answers' .* no lags.*as many points each\. Got .* Cut"):
+        with pytest.raises(ValueError, match=r"'learn_from_answers' .* no lags and equal lengths\. Got .* Cut"):
             searcher.learn_from_answers(searcher.search(y), good=[0])
     plain = searcher_of("correlation", n_matches=2).fit(x)
     lagged = searcher_of("correlation", channel_lag=LAGS, n_matches=2).fit(x)

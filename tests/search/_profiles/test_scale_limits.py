@@ -236,7 +236,7 @@ def test_columns_of_matches():
         ({"offset_limit": {0: -1.0}}, r"in a list or a dict.*Got \{0: -1.0\}"),
         ({"offset_limit": {"a": 1.0}}, "Unknown channel 'a' of 'offset_limit': the query has no names"),
         ({"offset_limit": {1: 1.0}}, "'offset_limit'"),
-        ({"scale_limits": (0.5, 2), "mode": "subsequence", "normalize": None}, "Take candidates='windows'"),
+        ({"scale_limits": (0.5, 2), "mode": "subsequence", "normalize": None}, "Set candidates='windows'"),
     ],
 )
 def test_wrong_limits(parameters, message):

@@ -302,7 +302,7 @@ def test_classes_that_cannot_be_told_apart_are_named():
     kinds = np.where(np.arange(30) % 6 == 0, "rare", "usual")
     y = labels_from_events(events, kinds, n_samples=len(X))
     fitted, balanced = QuerySegmenter("dtw"), QuerySegmenter("dtw", learning=Learning(class_weight="balanced"))
-    with pytest.warns(UserWarning, match="class 'rare' cannot be told from 'usual' for sure: of 5 labeled") as said:
+    with pytest.warns(UserWarning, match="class 'rare' cannot be told from 'usual' reliably: of 5 labeled") as said:
         fitted.fit(X, y)
     assert len(said) == 1 and "class_weight='balanced'" in str(said[0].message)
     with pytest.warns(UserWarning, match="different.$"):
