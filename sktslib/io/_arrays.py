@@ -37,20 +37,21 @@ def of_array(values, facts, of_matlab=False):
 def is_numpy(path, head):
     """Return whether a file is NPY, NPZ or WAV."""
     wav = head[:4] in (b"RIFF", b"RIFX", b"RF64") and head[8:12] == b"WAVE"
-    return wav or head[:6] == b"\x93NUMPY" or path.lower().endswith(".npz")
+    return wav or head[:6] == b"\x93NUMPY" or (path.lower().endswith(".npz") and head[:2] == b"PK")
 
 
 def open_numpy(path, transpose=False):
     """Return the array of a file, or the named one of several in an NPZ file; its rows may be the channels."""
     file, wanted = split(path)
     with Path(file).open("rb") as opened:
-        is_npy = opened.read(6) == b"\x93NUMPY"
+        head = opened.read(6)
+    is_npy = head == b"\x93NUMPY"
     if not is_npy:
         check_fits(os.path.getsize(file), "Save the array as an NPY file, which is read in parts.")
     facts = {}
     if is_npy:
         array = np.load(file, mmap_mode="r", allow_pickle=False)
-    elif file.lower().endswith(".npz"):
+    elif head[:2] == b"PK":
         with np.load(file, allow_pickle=False) as arrays:
             facts = {name: arrays[name] for name in arrays.files}
         array = facts[one_array({name: a.shape for name, a in facts.items() if is_real(a.dtype)}, wanted, file)]
@@ -186,13 +187,18 @@ def open_zarr(path):
     """Return the array that the path names, or the only one."""
     zarr = library("zarr", "zarr")
     file, wanted = split(path)
-    store = zarr.open(file, mode="r")
-    if isinstance(store, zarr.Array):
-        return of_array(store, store.attrs)
-    members = store.members(max_depth=None)
-    arrays = {name: item for name, item in members if isinstance(item, zarr.Array) and is_real(item.dtype)}
-    array = arrays[one_array({name: array.shape for name, array in arrays.items()}, wanted, file)]
-    return of_array(array, {**store.attrs, **array.attrs})
+    array = zarr.open(file, mode="r")
+    facts = dict(array.attrs)
+    if not isinstance(array, zarr.Array):
+        members = array.members(max_depth=None)
+        arrays = {name: item for name, item in members if isinstance(item, zarr.Array) and is_real(item.dtype)}
+        array = arrays[one_array({name: array.shape for name, array in arrays.items()}, wanted, file)]
+        facts |= array.attrs
+    return of_array(Stored(array.shape, partial(_rows, array), array.chunks), facts)
+
+
+def _rows(array, start, end):
+    return array[start:end]
 
 
 READERS = {"hdf5": Reader(is_hdf5, open_hdf5), "mat": Reader(is_mat, open_mat)}

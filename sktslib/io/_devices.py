@@ -274,10 +274,14 @@ SEED = ".mseed", ".miniseed", ".ms"
 
 
 def is_seismic(path, head):
-    """Return whether a file is miniSEED (version 2 or 3) or binary SAC."""
+    """Return whether a file is miniSEED (version 2 or 3) or binary SAC.
+
+    Records of a file named as miniSEED may lack a number, or have any code of quality.
+    """
     versions = [int.from_bytes(head[304:308], order) for order in ("little", "big")]
     is_sac = (path.lower().endswith(".sac") and 6 in versions) or 7 in versions
-    is_seed = re.match(rb"\d{6}[VASTDRQM][ \0]", head) or head[:3] == b"MS\x03" or path.lower().endswith(SEED)
+    form = rb"[\d \0]{6}[A-Z ]" if path.lower().endswith(SEED) else rb"\d{6}[VASTDRQM][ \0]"
+    is_seed = re.match(form, head) or head[:3] == b"MS\x03"
     return bool(is_seed) or (len(head) >= 632 and is_sac)
 
 

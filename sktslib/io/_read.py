@@ -16,8 +16,8 @@ import numpy as np
 from ..utils._times import Sampling
 from ..utils.validation import check_names, check_number
 from . import _objects
-from ._library import BY_ANOTHER, MixedRates, Reader, UnknownFile, split
-from ._recording import Marks, Recording, changed, without
+from ._library import BY_ANOTHER, CUT_OFF, MixedRates, Reader, UnknownFile, split
+from ._recording import Marks, Recording, Stored, changed, without
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -136,8 +136,10 @@ def read(
     except Exception as error:  # libraries raise errors of any kind for damaged files
         if isinstance(error, TypeError) and "unexpected keyword argument" in str(error):
             raise TypeError(f"The reader {name} has no such option: {error}.") from None
-        kind = next((kind for kind in (OSError, MemoryError) if isinstance(error, kind)), ValueError)
-        raise kind(f"In {path}: {error}") from error
+        raise _named(path, error) from error
+    if isinstance(values := recording.values, Stored):
+        values = Stored(values.shape, partial(_part, path, values.read), values.chunks)
+        recording = replace(recording, values=values)
     if channels is not None and not chooses:
         recording = recording.select(channels)
     if times is not None:
@@ -148,6 +150,22 @@ def read(
     if rate is not None and rate != recording.rate:
         recording = _resampled(recording, rate)
     return recording
+
+
+def _named(path: Any, error: Exception) -> Exception:
+    """Return what a library found in a file as an error that names it, of a kind that `read` tells."""
+    kind = next((kind for kind in (OSError, MemoryError) if isinstance(error, kind)), ValueError)
+    if isinstance(error, OSError | MemoryError | ValueError | TypeError):
+        return kind(f"In {path}: {error}")
+    return kind(f"In {path}: {type(error).__name__}: {error}. {CUT_OFF}")
+
+
+def _part(path: Any, stored: Any, start: int, end: int) -> Any:
+    """Return samples [start, end); of a damaged file these alone may be unreadable."""
+    try:
+        return stored(start, end)
+    except Exception as error:
+        raise _named(path, error) from error
 
 
 def _reader_of(path: str, reader: Any) -> tuple[Any, str]:

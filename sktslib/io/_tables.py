@@ -30,7 +30,7 @@ from ._layout import EMPTY_CELLS, WORDS, kind_of, layout_of, number_form, split
 from ._library import MixedRates, on_one_line, unique
 from ._read import check_format, read, reader_of
 
-FORMATS = "CSV and other text, Parquet, Feather, Excel, NPY, NPZ of one array or WAV"
+FORMATS = "CSV and other text, Parquet, Feather, Excel, NPY, NPZ or WAV"
 LONGEST_LINE = 2**20  # characters, enough for tens of thousands of columns
 HEAD = 500  # rows from which the layout is detected
 FOOT = 50  # most lines of a footer
@@ -127,8 +127,9 @@ def source_of(path, reading, option):
         raise ValueError(f"{option}: {path!r} needs {needs}. Or save the table as CSV.") from None
     except UnicodeDecodeError as error:
         if error.encoding == "charmap":  # the last encoding that was tried
-            way_out = f"Files are {FORMATS}. Save others as one of these, in Python for example by numpy.save."
-            raise ValueError(f"{option} must name a table. Got {path!r}, which is not text. {way_out}") from None
+            way_out = f"Give it the ending of its format, or save it as {FORMATS}, in Python for example by numpy.save."
+            what = "which is not text and does not begin like a file of another known format"
+            raise ValueError(f"{readable}, {what}. {way_out}") from None
         raise ValueError(f"{readable}, which is not {error.encoding}: name it, such as encoding=cp1252.") from None
     except (pd.errors.ParserError, pd.errors.ParserWarning) as error:
         reason = on_one_line(error).removeprefix("Error tokenizing data. C error: ")
@@ -139,7 +140,8 @@ def source_of(path, reading, option):
     except Exception as error:  # of any kind, because unpacking a damaged file may raise any
         names = map(os.path.basename, glob(os.path.join(os.path.dirname(path), "*")))
         near = did_you_mean(os.path.basename(path), names) if isinstance(error, FileNotFoundError) else ""
-        raise ValueError(f"{readable}: {on_one_line(error)}.{near}") from None
+        reason = on_one_line(error).removeprefix(f"In {path}: ")
+        raise ValueError(f"{readable}: {reason}.{near}") from None
 
 
 # ---------------------------------------------------------------------------------------------------------------- bytes
@@ -322,7 +324,7 @@ def _read_excel(path, reading):
 
     try:
         file = pd.ExcelFile(path)
-    except ValueError:
+    except (ValueError, KeyError):  # of a packed file of something else
         raise ValueError("the file must be a spreadsheet, as its ending says. Got something else.") from None
     with file:
         sheets = listed(map(repr, file.sheet_names))
@@ -382,7 +384,8 @@ def _read_recording(path, reading, reader, name):
     """Read a file that is not a table as a recording; an array of records becomes a table."""
     import pandas as pd
 
-    if path.lower().endswith(".npy") and (array := np.load(path, mmap_mode="r", allow_pickle=False)).dtype.names:
+    is_npy = name == "arrays" and path.lower().endswith(".npy")
+    if is_npy and (array := np.load(path, mmap_mode="r", allow_pickle=False)).dtype.names:
         return _of_frame(path, pd.DataFrame.from_records(np.asarray(array)))
     options = {"transpose": True} if name == "arrays" and reading.transpose else {}
     options |= {"channels": reading.columns and split_names(reading.columns), "missing": reading.codes or None}

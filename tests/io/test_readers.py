@@ -264,6 +264,9 @@ def test_zarr(tmp_path):
     assert read(f"{tmp_path}/one.zarr:other").rate == 100
     zarr.save_array(tmp_path / "array.zarr", VALUES)
     assert read(tmp_path / "array.zarr").values.shape == VALUES.shape
+    chunk = next(path for path in (tmp_path / "array.zarr").rglob("*") if path.parent.name == "0")
+    chunk.write_bytes(chunk.read_bytes()[:-9])  # which is seen where it is read
+    refused(lambda: np.asarray(read(tmp_path / "array.zarr")), "array.zarr: RuntimeError", "cut off or damaged")
 
 
 def test_arrays_of_numpy_and_audio(tmp_path):
@@ -406,6 +409,23 @@ def test_formats_that_are_known_and_not_read(name, contents, line, tmp_path):
     (tmp_path / name).write_bytes(contents)
     with pytest.raises(ValueError, match=f"{name}: files of this format, .*, are not read. Open it by .*{line}"):
         read(tmp_path / name)
+
+
+def test_contents_decide_where_the_ending_is_wrong(tmp_path):
+    np.save(tmp_path / "one.npy", VALUES)
+    for ending in (".mseed", ".npz", ".csv", ".edf"):
+        path = (tmp_path / "one.npy").rename(tmp_path / f"npy{ending}")
+        np.testing.assert_array_equal(np.asarray(read(path)), VALUES)
+        path.rename(tmp_path / "one.npy")
+    text = tmp_path / "text.mseed"
+    text.write_text("time,ecg\n0.0,1\n0.1,2\n0.2,3\n")
+    assert read(text).names == ["ecg"]
+    (tmp_path / "packed.npy").write_bytes(b"PK\x03\x04".ljust(600, b"\0"))
+    refused(lambda: read(tmp_path / "packed.npy"), "No reader knows")
+
+
+def test_a_missing_file_is_named(tmp_path):
+    refused(lambda: read(tmp_path / "none.edf"), "none.edf", error=FileNotFoundError)
 
 
 @pytest.mark.parametrize(
