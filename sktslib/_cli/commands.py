@@ -270,10 +270,11 @@ class Parser(argparse.ArgumentParser):
         if unknown:
             known = [name for name in self._option_string_actions if name.startswith("--")]
             name = unknown[0].partition("=")[0].replace("--channels", "--columns")
-            near = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
+            # Without the dashes, by which all are alike.
+            near = difflib.get_close_matches(name.lstrip("-"), [one.lstrip("-") for one in known], n=1, cutoff=0.5)
             what = f"model is named with --model {name}" if name.endswith((".skops", ".joblib")) else None
             hint = f". The {what or 'pattern is named with --query FILE'}" if "--query" in known else ""
-            hint = f". Did you mean {near[0]}?" if near and unknown[0].startswith("-") else hint
+            hint = f". Did you mean --{near[0]}?" if near and unknown[0].startswith("-") else hint
             if unknown[0].startswith("--self-train") and "--task" in known:
                 hint = ". It is an option of --task segment, the only one that learns from unlabeled samples"
             self.error(f"unrecognized arguments: {' '.join(unknown)}{hint}")

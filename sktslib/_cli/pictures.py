@@ -149,8 +149,8 @@ def _name_rows(axes, names, recording=None):
 def _draw_found(part, recording, found):
     """Draw the first ranges found on top of each other, aligned at their starts."""
     count = min(len(found), MOST_RANGES)
-    title = f"the first {count}, overlaid" if count < len(found) else "what was found, overlaid"
-    axes = _rows(part, title, recording.channels)
+    title = f"the first {count}" if count < len(found) else "what was found" if count else "nothing was found"
+    axes = _rows(part, f"{title}, overlaid" if count else title, recording.channels)
     for start, end in zip(found.start[:count].tolist(), found.end[:count].tolist(), strict=True):
         piece = np.asarray(recording.values[start:end], np.float64).reshape(end - start, -1)
         for ax, y in zip(axes, piece.T, strict=True):

@@ -150,7 +150,8 @@ class Files:
             else:
                 found = channels_of(source, reading, path, notes)
         except ValueError as error:
-            unread = part is None and (":" in given[2:] or parse_slice(given))
+            inside = split(given)[1].strip("/")[:1].isalpha()  # which names an array, and no part of time
+            unread = part is None and not inside and (":" in given[2:] or parse_slice(given))
             hint = f" A part of a file is written {PART}." if unread else ""
             hint = f" The unit is missing: {timed.text}." if unread and (timed := split_slice(f"{given}s")[1]) else hint
             raise ValueError(said_of_files(f"{error}{hint}")) from None

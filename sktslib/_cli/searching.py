@@ -1,5 +1,6 @@
 """The commands search, segment and learn."""
 
+from dataclasses import replace
 from datetime import timedelta
 
 import numpy as np
@@ -194,7 +195,8 @@ def _found(options, estimator, recording, timed):
     if estimator.metric_.uses_times and recording.times is not None and not timed:
         output.note(f"only the recording has times, so {estimator.metric_.full_name} counts samples")
     with errors_of(recording.title, options.parameters, "the recording"):
-        return getattr(estimator, options.task)(searched(recording))
+        found = getattr(estimator, options.task)(searched(recording))
+        return replace(found, channels=recording.channels)  # also where these are numbers
 
 
 def _learned(estimator):

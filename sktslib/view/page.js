@@ -491,7 +491,7 @@ function mount(root, send) {
   // ---- threshold
   const askThreshold = newest(call, () => ({ type: "threshold", value: page.limit }), (answer, asked) => {
     const { value, n, expected_false: wrong, histogram } = answer, { slider, exact } = parts;
-    const { edges, counts, largest } = histogram;
+    const { edges, counts, beyond, largest } = histogram;
     Object.assign(page, { edges, largest });
     slider.disabled = exact.disabled = !counts.length;
     if (!counts.length) return (parts.counts.textContent = "Nothing was found.");
@@ -499,9 +499,9 @@ function mount(root, send) {
     if (document.activeElement !== slider) slider.value = 1000 * share;
     if (document.activeElement !== exact) exact.value = value == null ? "" : Number(value.toPrecision(5));
     const chance = wrong == null ? "expected false ones unknown" : `about ${short(wrong, 2)} of them false by chance`;
-    const far = histogram.beyond ? `; ${whole(histogram.beyond)} candidates lie beyond the histogram` : "";
-    parts.counts.textContent = `${whole(n)} matches, ${chance}${far}`;
-    if (page.told) say(`${page.told} done: ${whole(n)} matches`);
+    const found = `${whole(n)} match${n === 1 ? "" : "es"}`;
+    parts.counts.textContent = `${found}, ${chance}${beyond ? `; beyond the histogram: ${whole(beyond)}` : ""}`;
+    if (page.told) say(`${page.told} done: ${found}`);
     page.told = null;
     const { context, width, height } = prepare(parts.histogram), most = Math.log1p(Math.max(...counts));
     counts.forEach((count, i) => {
@@ -728,14 +728,14 @@ function mount(root, send) {
     [overview.first, overview.last] = [0, n];
     show(0, n);
   }
-  const look = () => page.info && document.visibilityState === "visible" && open();
+  const look = () => page.info && open(); // windows side by side are both visible: the focus tells which is used
   const resized = new ResizeObserver(() => page.info && refresh());
   for (const each of [parts.overview, parts.detail, parts.film]) resized.observe(each);
-  document.addEventListener("visibilitychange", look);
+  window.addEventListener("focus", look);
   open().then(focus);
   return () => {
     resized.disconnect();
-    document.removeEventListener("visibilitychange", look);
+    window.removeEventListener("focus", look);
   };
 }
 

@@ -47,6 +47,12 @@ def test_one_of_several_arrays_is_named(capsys, query):
     _, err = printed(capsys, SEARCH, query, "rec.h5", code=2)
     assert "must hold one array" in err
     assert "rec.h5:ecg" in err
+    _, err = printed(capsys, SEARCH, query, "rec.h5:/ecg", "--columns", "V5", code=2)
+    assert err.endswith("Unknown channel 'V5'. Valid: 1.\n")
+    np.save("two.npy", np.column_stack([ECG, -ECG]))
+    found, err = table(capsys, SEARCH, "two.npy:500-560", "two.npy", "--normalize", "zscore")
+    assert "columns compared: 1, 2\n" in err
+    assert {"scale_1", "scale_2"} < {*found}
 
 
 def test_tables_are_recordings(tmp_path, query):

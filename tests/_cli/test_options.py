@@ -15,6 +15,7 @@ from sktslib._cli.commands import parse_metric
 WRONG = {
     "command": ("serach", "Unknown command 'serach'. Did you mean 'search'?"),
     "option": ("search rec.csv --querry a", "Did you mean --query? (sktslib search --help lists all options)"),
+    "other option": ("evaluate rec.csv a.csv --labels a.csv --picture a", "--picture a (sktslib evaluate --help"),
     "two files": ("search rec.csv beat.csv", "arguments: beat.csv. The pattern is named with --query FILE"),
     "channels": ("search rec.csv --query beat.csv --channels mV", "--channels mV. Did you mean --columns?"),
     "model file": ("segment rec.csv m.skops", "arguments: m.skops. The model is named with --model m.skops ("),

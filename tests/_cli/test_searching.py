@@ -148,8 +148,9 @@ def test_a_table_shows_samples_and_times(files, capsys):
     ]
 
 
-def test_nothing_found_is_exit_code_1(files, capsys):
-    out, err = printed(capsys, "search rec.csv --query beat.csv --threshold 1e-9", code=1)
+def test_nothing_found_is_exit_code_1(files, capsys, drawn):
+    out, err = printed(capsys, "search rec.csv --query beat.csv --threshold 1e-9 --picture p.png", code=1)
+    assert drawn[0].subfigs[0].subfigs[-1].axes[0].get_title("left") == "nothing was found"
     assert out == ""
     assert "0 matches by" in err
     out, _ = printed(capsys, "search rec.csv --query beat.csv --threshold 1e-9 --format json", code=1)
