@@ -234,12 +234,3 @@ def test_vectors_of_a_kind_are_cut_as_those_of_its_processors(name):
     features = dict.fromkeys(kind.features, True)
     for machine in kind.machines:
         assert sizes_for(machine, kind.name, features) == sizes_for(machine, "an own name", NONE | features)
-
-
-def test_the_version_says_whether_kernels_came(capsys):
-    from sktslib.__main__ import main
-
-    with pytest.raises(SystemExit) as ended:
-        main(["--version"])
-    assert not ended.value.code
-    assert "came with the package" in capsys.readouterr().out

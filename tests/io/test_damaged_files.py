@@ -6,6 +6,7 @@ import made_files
 import numpy as np
 import pytest
 from made_files import VALUES
+from scipy.io import savemat, wavfile
 
 from sktslib.io import read
 
@@ -14,59 +15,32 @@ COUNT = int(os.environ.get("SKTSLIB_DAMAGED", "100"))  # files of each kind; a t
 
 
 def _h5(path):
-    h5py = pytest.importorskip("h5py")
-    with h5py.File(path, "w") as file:
+    with pytest.importorskip("h5py").File(path, "w") as file:
         file["ecg"] = VALUES
-    return path
-
-
-def _mat(path, packed):
-    from scipy.io import savemat
-
-    savemat(path, {"ecg": VALUES}, do_compression=packed)
-    return path
 
 
 def _fif(path):
     mne = pytest.importorskip("mne")
     info = mne.create_info(["A", "B"], 250.0, "eeg")
     mne.io.RawArray(VALUES.T * 1e-6, info, verbose="error").save(path, verbose="error")
-    return path
 
 
-def _npy(path):
-    np.save(path, VALUES)
-    return path
-
-
-def _npz(path):
-    np.savez(path, ecg=VALUES)
-    return path
-
-
-def _wav(path):
-    from scipy.io import wavfile
-
-    wavfile.write(path, 8000, (VALUES * 1000).astype(np.int16))
-    return path
-
-
-# Of each the library, what makes the file, and which file is damaged.
+# Of each the library, what writes the file, its name, and the file that is damaged where it is another.
 FILES = {
-    "edf": ("edfio", lambda folder: made_files.edf(folder / "a.edf", annotations=NOTES), "a.edf"),
-    "bdf": ("edfio", lambda folder: made_files.edf(folder / "a.bdf", annotations=NOTES, kind="bdf"), "a.bdf"),
-    "header": ("wfdb", made_files.wfdb_record, "made.hea"),
-    "signals": ("wfdb", made_files.wfdb_record, "made.dat"),
-    "annotations": ("wfdb", made_files.wfdb_record, "made.atr"),
-    "mseed": ("obspy", lambda folder: made_files.mseed(folder / "a.mseed"), "a.mseed"),
-    "sac": ("obspy", lambda folder: made_files.mseed(folder / "a.sac", format="SAC"), "a.sac"),
-    "hdf5": ("h5py", lambda folder: _h5(folder / "a.h5"), "a.h5"),
-    "mat": ("scipy", lambda folder: _mat(folder / "a.mat", False), "a.mat"),
-    "packed mat": ("scipy", lambda folder: _mat(folder / "a.mat", True), "a.mat"),
-    "fif": ("mne", lambda folder: _fif(folder / "a_raw.fif"), "a_raw.fif"),
-    "npy": ("numpy", lambda folder: _npy(folder / "a.npy"), "a.npy"),
-    "npz": ("numpy", lambda folder: _npz(folder / "a.npz"), "a.npz"),
-    "wav": ("scipy", lambda folder: _wav(folder / "a.wav"), "a.wav"),
+    "edf": ("edfio", lambda path: made_files.edf(path, annotations=NOTES), "a.edf"),
+    "bdf": ("edfio", lambda path: made_files.edf(path, annotations=NOTES, kind="bdf"), "a.bdf"),
+    "header": ("wfdb", lambda path: made_files.wfdb_record(path.parent), "made.hea"),
+    "signals": ("wfdb", lambda path: made_files.wfdb_record(path.parent), "made.hea", "made.dat"),
+    "annotations": ("wfdb", lambda path: made_files.wfdb_record(path.parent), "made.hea", "made.atr"),
+    "mseed": ("obspy", made_files.mseed, "a.mseed"),
+    "sac": ("obspy", lambda path: made_files.mseed(path, format="SAC"), "a.sac"),
+    "hdf5": ("h5py", _h5, "a.h5"),
+    "mat": ("scipy", lambda path: savemat(path, {"ecg": VALUES}), "a.mat"),
+    "packed mat": ("scipy", lambda path: savemat(path, {"ecg": VALUES}, do_compression=True), "a.mat"),
+    "fif": ("mne", _fif, "a_raw.fif"),
+    "npy": ("numpy", lambda path: np.save(path, VALUES), "a.npy"),
+    "npz": ("numpy", lambda path: np.savez(path, ecg=VALUES), "a.npz"),
+    "wav": ("scipy", lambda path: wavfile.write(path, 8000, (VALUES * 1000).astype(np.int16)), "a.wav"),
 }
 # What is shorter than it was may be a whole file of these: audio warns, and MNE reads the blocks that are there.
 MAY_BE_SHORTER = "wav", "fif"
@@ -84,9 +58,10 @@ def outcome(path):
 
 def made(kind, folder):
     """What is read, the file that is damaged, its bytes, and what comes of it as it is."""
-    library, make, name = FILES[kind]
+    library, write, name, *other = FILES[kind]
     pytest.importorskip(library)
-    path, damaged = make(folder), folder / name
+    path, damaged = folder / name, folder / (other or [name])[0]
+    write(path)
     return path, damaged, damaged.read_bytes(), outcome(path)
 
 

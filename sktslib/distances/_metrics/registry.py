@@ -376,7 +376,7 @@ def register_metric(
     A function:
 
     >>> import numpy as np
-    >>> from sktslib.distances import get_metric, pairwise_distances, recurrence, register_metric
+    >>> from sktslib.distances import get_metric, recurrence, register_metric
     >>> def within(x, y, eps=0.5):
     ...     return np.mean(np.abs(x - y) > eps)
     >>> Within = register_metric("within", within, symmetric=True)
@@ -395,9 +395,8 @@ def register_metric(
     ... class Priced(NamedTuple):
     ...     price: float = 0.1
     >>> Priced = register_metric("priced", Priced, symmetric=True)
-    >>> pairwise_distances([[0, 1, 2, 0], [0, 0, 1, 2]], metric=Priced(price=0.5))
-    array([[0., 3.],
-           [3., 0.]])
+    >>> Priced(price=0.5)([0, 1, 2, 0], [0, 0, 1, 2])
+    3.0
     """
     if not (isinstance(name, str) and name.isidentifier()):
         raise ValueError(f"'name' must be an identifier such as 'my_distance'. Got {shown(name)}.")
