@@ -1,6 +1,9 @@
 """Metrics of the user's own: functions and recurrences under a name, everywhere a metric is taken."""
 
+import os
 import pickle
+import subprocess
+import sys
 from typing import NamedTuple
 
 import numba
@@ -11,7 +14,7 @@ from own_recurrences import Alike, Unlike, alike, products
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 
-from sktslib import QuerySearcher, QuerySegmenter, get_distance_dict, time_series_search, time_series_segmentation
+from sktslib import QuerySearcher, QuerySegmenter, get_distance_dict, time_series_search
 from sktslib.distances import (
     ADTW,
     DTW,
@@ -27,7 +30,6 @@ from sktslib.distances import (
     time_series_distance,
 )
 from sktslib.neighbors import KNeighborsTimeSeriesClassifier, PairwiseDistances
-from sktslib.utils.visualisation import plot_search_distance_result
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(5, 9)).round(2)
@@ -52,11 +54,14 @@ class Scaled(NamedTuple):
     scale: float = 1.0
 
 
-@recurrence(terms=squares, moves=warped, monotone=True)
-class Rises(NamedTuple):
-    """The same with a promise."""
+def promising(**promises):
+    """The same recurrence with some promises."""
 
-    scale: float = 1.0
+    @recurrence(terms=squares, moves=warped, **promises)
+    class Promising(NamedTuple):
+        scale: float = 1.0
+
+    return Promising
 
 
 def erp_row(p, x, x_before, w, w_before):
@@ -203,20 +208,13 @@ def test_lags_need_a_closed_border():
 
 @pytest.mark.slow
 def test_who_says_that_costs_never_fall_is_pruned():
-    Falling = register_metric("scaled", Scaled, symmetric=True)
-    Rising = register_metric("rising", Rises, symmetric=True)
+    Falling = register_metric("falling", promising(), symmetric=True)
+    Rising = register_metric("rising", promising(monotone=True), symmetric=True)
     Y = np.random.default_rng(0).normal(size=(100, 60)) + 3.0 * np.arange(100)[:, np.newaxis]
     got, want = (nearest_neighbors(Y[:5], Y, metric(), n_neighbors=2) for metric in (Rising, Falling))
     np.testing.assert_array_equal(got.indices, want.indices)
     np.testing.assert_allclose(got.distances, want.distances, rtol=1e-12)
     assert got.report.abandoned > want.report.abandoned == 0
-
-
-@recurrence(terms=squares, moves=warped, equal_moves=True, monotone=True, bounds=True)
-class Bounded(NamedTuple):
-    """Dynamic time warping once more."""
-
-    scale: float = 1.0
 
 
 def stretched(p, at, late, a, b, c, gap):
@@ -255,7 +253,7 @@ def test_bounds_need_costs_that_are_not_negative():
 @pytest.mark.slow
 def test_a_copy_of_a_built_in_recurrence_has_its_bounds(monkeypatch):
     monkeypatch.setattr(_nearest, "FEW_CELLS", 0)
-    metric = register_metric("bounded", Bounded, symmetric=True)()
+    metric = register_metric("bounded", promising(equal_moves=True, monotone=True, bounds=True), symmetric=True)()
     size, n, m = (40, 400, 20) if numba.config.DISABLE_JIT else (100, 0, 60)
     Y = np.random.default_rng(1).normal(size=(size, m)) + 0.3 * np.arange(size)[:, np.newaxis]
     got, want = (nearest_neighbors(Y[::20], Y, own, n_neighbors=2) for own in (metric, DTW()))
@@ -274,9 +272,7 @@ def test_a_copy_of_a_built_in_recurrence_has_its_bounds(monkeypatch):
 
 
 @pytest.mark.slow
-def test_in_dictionaries_plots_and_grids():
-    import matplotlib.pyplot as plt
-
+def test_in_dictionaries_and_grids():
     register_all()
     cfg = get_distance_dict(["own_erp", "greatest"])
     assert cfg["elastic"]["Own Erp"]["parameters"] == {"g": 0.0}
@@ -284,12 +280,7 @@ def test_in_dictionaries_plots_and_grids():
     cfg["elastic"]["Own Erp"]["parameters"]["g"] = 0.5
     table = time_series_distance(cfg, X[0], X[1])
     assert table.loc["Own Erp", "Distance"] == pytest.approx(ERP(g=0.5)(X[0], X[1]))
-    found = time_series_search(cfg, X[0], SEQUENCE, output=("number", 2))
-    assert set(found) == {"Own Erp", "Greatest"}
-    assert time_series_segmentation(cfg, X[0], SEQUENCE)["Own Erp"].ndim == 1
-    display = plot_search_distance_result(found["Own Erp"], SEQUENCE)
-    assert sum(len(lines.get_segments()) for lines in display.occurrence_lines_) == 2
-    plt.close("all")
+    assert set(time_series_search(cfg, X[0], SEQUENCE, output=("number", 2))) == {"Own Erp", "Greatest"}
     grid = GridSearchCV(KNeighborsTimeSeriesClassifier("own_erp"), {"metric__g": [0.0, 1.0]}, cv=2)
     assert set(grid.fit(X[:4], [0, 1, 0, 1]).best_params_) == {"metric__g"}
 
@@ -401,3 +392,43 @@ class TooFew(NamedTuple):
 def test_what_cannot_be_registered(arguments, keywords, error, message):
     with pytest.raises(error, match=message):
         register_metric(*arguments, **keywords)
+
+
+# ------------------------------------------------------------------------------------------------------ other processes
+MAIN = """
+from typing import NamedTuple
+from joblib import Parallel, delayed
+from sktslib.distances import get_metric, pairwise_distances, recurrence, register_metric
+from sktslib.neighbors import PairwiseDistances
+
+@recurrence(
+    terms=lambda p, row, y, y_before: (row[2] * abs(row[0] - y), 0.0, 0.0),
+    moves=lambda p, at, late, a, b, c, gap: (a, p.price + a, p.price + a),
+)
+class Priced(NamedTuple):
+    price: float = 0.1
+
+if __name__ == "__main__":
+    Priced = register_metric("priced", Priced)
+    far = register_metric("far", lambda x, y, power=1.0: 7.0 * power)
+    metrics = Priced, Priced(price=5.0), far, far(2.0)
+    tasks = [delayed(pairwise_distances)([[0.0, 0.0], [0.0, 1.0]], metric=metric) for metric in metrics]
+    for table in Parallel(n_jobs=2)(tasks):
+        print(table[0, 1])
+    register_metric("named", lambda x, y, power=1.0: 3.0 * power)
+    by_name = PairwiseDistances("named").set_output(transform="default")
+    print(Parallel(n_jobs=2)([delayed(by_name.fit_transform)([[0.0], [1.0]])])[0][0, 1])
+    register_metric("left", lambda x, y: 0.0)
+    try:
+        Parallel(n_jobs=2)([delayed(get_metric)("left")])
+    except ValueError as error:
+        print("give-the-metric-object" in str(error).replace(" ", "-"))
+"""
+
+
+@pytest.mark.slow
+def test_metric_objects_and_classes_take_their_distance_to_other_processes():
+    """Where it is defined in a notebook, too: the others cannot import it."""
+    environment = {**os.environ, "NUMBA_DISABLE_JIT": "1", "PYTHONPATH": os.pathsep.join(sys.path)}
+    done = subprocess.run([sys.executable, "-c", MAIN], env=environment, check=True, capture_output=True, text=True)
+    assert done.stdout.split() == ["1.0", "1.0", "7.0", "14.0", "3.0", "True"]
