@@ -427,19 +427,6 @@ def test_classes_have_names_and_colors(window):
     window.close()
 
 
-def test_an_error_stays_until_it_is_closed(window):
-    window.part("to").fill(window.part("from").input_value())
-    window.part("to").blur()
-    error = window.page.locator(".errors > div")
-    expect(error).to_have_count(1)
-    assert "two samples" in error.inner_text()
-    window.press("Home")
-    expect(error).to_have_count(1)
-    window.click("Close this message")
-    expect(error).to_have_count(0)
-    window.close()
-
-
 def test_two_windows_lose_no_answer(window):
     other = Window(window.chromium, window.address, "other")
     window.part("to").fill(str(int(window.part("to").input_value()) + 5))
@@ -532,12 +519,3 @@ def test_a_search_is_cancelled_and_the_server_may_end(chromium, served):
     expect(window.part("status")).to_have_text("search cancelled", timeout=SLOW)
     expect(window.part("working")).to_be_hidden()
     window.close()
-
-
-def test_without_the_token_no_page(chromium, served):
-    _, address = served(np.arange(100.0))
-    page = chromium.new_page()
-    answer = page.goto(address.partition("token")[0])
-    assert answer.status == 403
-    assert "ends in the token" in page.inner_text("body")
-    page.close()
