@@ -6,7 +6,6 @@ import re
 import tracemalloc
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from sktslib import load_ecg_example
@@ -16,8 +15,6 @@ from sktslib.io import _tables as text_files
 from sktslib.io._tables import Reading, read_text
 
 PNG = b"\x89PNG\r\n\x1a\n"
-QUERY = np.array([0.0, 1.0, 3.0, 1.0, 0.0])
-SEQUENCE = np.array([0.0, 0.1, 0.0, 1.0, 3.0, 1.0, 0.0, 0.1, 0.0, 1.1, 2.9, 1.0, 0.0, 0.2])
 
 
 def rows_of(text, heading):
@@ -38,16 +35,6 @@ def demo(tmp_path_factory):
     out = "".join(text for file, text in said if file is None)
     err = "".join(text for file, text in said if file is not None)
     return folder, out, err
-
-
-@pytest.fixture
-def files(tmp_path, monkeypatch):
-    """Write a small query and a sequence, and stand in their folder."""
-    monkeypatch.chdir(tmp_path)
-    table = {"time_s": np.arange(5) * 0.5, "level": QUERY, "weight": [1.0, 2.0, 4.0, 2.0, 1.0]}
-    pd.DataFrame(table).to_csv("q.csv", index=False)
-    pd.DataFrame({"time_s": 10 + np.arange(14) * 0.5, "level": SEQUENCE}).to_csv("s.csv", index=False)
-    return tmp_path
 
 
 # ------------------------------------------------------------------------------------------------------ demonstration
@@ -90,7 +77,7 @@ def test_a_reader_that_stops_early_is_no_error(files, monkeypatch):
     os.close(read)
     with os.fdopen(write, "w") as pipe, monkeypatch.context() as patch:
         patch.setattr("sys.stdout", pipe)
-        assert main(["search", "s.csv", "--query", "q.csv", "--metric", "euclidean"]) == 0
+        assert main(["search", "rec.csv", "--query", "beat.csv", "--metric", "euclidean"]) == 0
 
 
 @pytest.mark.parametrize(
@@ -125,7 +112,7 @@ def test_a_line_of_any_length_is_not_read_whole(files, capsys, before, line, end
         file.writelines(["0.125," * 2**17] * 30)  # 24 MB
         file.write(end)
     tracemalloc.start()
-    assert main(["search", "long.csv", "--query", "q.csv"]) == 2
+    assert main(["search", "long.csv", "--query", "beat.csv"]) == 2
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     message = capsys.readouterr().err

@@ -42,7 +42,7 @@ def test_equals_the_pairs(name, data):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "channels"), [*((name, 1) for name in DISTANCES), *((name, 3) for name in SEVERAL)])
-def test_a_pair_a_matrix_neighbors_and_windows_agree_to_the_bit(name, channels):
+def test_a_pair_neighbors_and_windows_agree_to_the_bit(name, channels):
     rng = np.random.default_rng(8)
     for m in (5, 17):
         query, sequence = (
@@ -52,8 +52,6 @@ def test_a_pair_a_matrix_neighbors_and_windows_agree_to_the_bit(name, channels):
         for weight in (None, rng.random((m, channels)) + 0.1):
             metric = get_metric(name)
             pairs = np.array([metric(query, window, weight=weight) for window in windows])
-            matrix = pairwise_distances(query[None], windows, metric, weight=weight, channels_first=False)[0]
-            np.testing.assert_array_equal(matrix, pairs)
             near = nearest_neighbors(query[None], windows, metric, 5, weight=weight, channels_first=False)
             np.testing.assert_array_equal(near.distances[0], np.sort(pairs)[:5])
             assert metric(query, query.copy(), weight=weight) == 0.0

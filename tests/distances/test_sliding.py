@@ -157,6 +157,7 @@ def test_windows_computed_together_are_those_computed_alone(name, how):
         np.testing.assert_array_equal(reader.distances(start, start + 30), want)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rule", [{"threshold": 20.0}, {"threshold": Percentile(30.0)}])
 def test_a_flat_stretch_is_computed_together(rule, monkeypatch):
     rng = np.random.default_rng(5)
