@@ -14,6 +14,7 @@ from sktslib.io._tables import Reading, source_of
 
 V = [1.5, -2.25, 3.125, 0.5, 4.75, 2.0]
 LARGE = [1000.5, 2000.25, 3000.5, 4321.5, 5000.75, 6000.5]
+ROUNDED = [591.86, 1038.8, 1231.41, 1122.52, 738.81, 174.21, -433.05, -934.29]
 W = [10.5, 20.25, 30.5, 40.125, 50.5, 60.75]
 T = [0.0, 0.5, 1.0, 1.5, 2.0, 2.5]
 DAYS = pd.date_range("2024-05-01 12:00", periods=6, freq="1min")
@@ -64,10 +65,12 @@ FORMS = {
         values=LARGE,
     ),
     "thousands by commas": Form("t,v\n" + rows('{},"{:,.2f}"', T, LARGE), times=T, values=LARGE),
+    "signs": Form("t,v\n" + rows("{},{:+}", T, V), times=T),
     "exponents": Form("t,v\n" + rows("{},{:.5e}", T, V), times=T),
     "no digit before the point": Form("v\n.5\n-.25\n.125\n", values=[0.5, -0.25, 0.125]),
     # names
     "no names": Form(rows("{},{}", V, W), ["1", "2"]),
+    "no names, one column": Form(rows("{:.2f}", ROUNDED).replace(".", ","), ["1"], values=ROUNDED),
     "quoted": Form('"t","v"\n' + rows('"{}","{}"', T, V), times=T),
     "single quotes": Form("'t','v'\n" + rows("{},{}", T, V), times=T),
     "a comma in a name": Form('t,"v, raw"\n' + TV, ["v, raw"], T),
@@ -76,6 +79,7 @@ FORMS = {
     "R": Form('"t" "v"\n' + rows('"{}" {} {}', range(1, 7), T, V), times=T),
     "numbers as names": Form(",100,200\n" + rows("{},{},{}", T, V, W), ["100", "200"], T, notes=["read as times"]),
     "numbered columns": Form(",0,1\n" + rows("{},{},{}", range(6), V, W), ["0", "1"]),
+    "numbered columns without an index": Form("0,1\n" + rows("{},{}", V, W), ["0", "1"]),
     "a series of pandas": Form(",0\n" + rows("{},{}", T, V), ["0"], T, notes=["has no name and increases"]),
     "apostrophes": Form("t,patient's,it's\n" + rows("{},{},{}", T, V, W), ["patient's", "it's"], T),
     "a spectrum": Form("t,400,410,420\n" + rows("{},{},{},{}", T, V, W, W), ["400", "410", "420"], T),
@@ -144,6 +148,7 @@ FORMS = {
     "old line ends": Form(("t,v\n" + TV).replace("\n", "\r"), times=T),
     "no end of line": Form("t,v\n" + TV.rstrip(), times=T),
     "ends in marks": Form("t;v\n" + rows("{};{};", T, V), times=T),
+    "ends in marks, names do, too": Form("t;v;\n" + rows("{};{};", T, V), times=T),
     "ends in several marks": Form("t;v\n" + rows("{};{};;;", T, V), times=T),
     "unnamed columns": Form("time;v;;\n" + rows("{};{};;", T, V), times=T),
     "unnamed columns that hold something": Form(
@@ -155,18 +160,24 @@ FORMS = {
     "an empty column": Form("t,v,w\n" + rows("{},{},", T, V), times=T, notes=["column 'w' is empty and was left out"]),
     "an empty column between": Form("t,,v\n" + rows("{},,{}", T, V), times=T),
     "empty rows at the end": Form("t,v\n" + TV + ",\n,\n", times=T, notes=["2 empty rows at the end left out"]),
+    "an index": Form(",v\n" + rows("{},{}", range(6), V)),
     "an index and times": Form(",t,v\n" + rows("{},{},{}", range(6), T, V), times=T),
     "an index of times": Form(",v\n" + rows("{},{}", T, V), times=T, notes=["has no name and increases"]),
     "a counter": Form("sample,v\n" + rows("{},{}", range(1, 7), V), notes=["'sample' counts the rows"]),
     "PhysioNet's counter": Form("'sample #','v'\n" + rows("{},{}", range(6), V), notes=["'sample #' counts the rows"]),
+    "a first column that counts": Form("nSeq,v\n" + rows("{},{}", range(6), V), notes=["'nSeq' counts the rows"]),
+    "a counter of a part": Form(
+        "frame,v\n" + rows("{},{}", range(1500, 1510), [*V, *W[:4]]), values=[*V, *W[:4]], notes=["'frame' counts"]
+    ),
     "a counter of a few rows": Form(
-        "frame,v\n" + rows("{},{}", range(1500, 1506), V), ["frame", "v"], values=range(1500, 1506)
+        "frame,v\n" + rows("{},{}", range(1500, 1509), [*V, *W[:3]]), ["frame", "v"], values=range(1500, 1509)
     ),
     "a counter alone": Form("frame\n" + rows("{}", range(6)), ["frame"], values=range(6)),
     "a counter and times": Form(
         "frame,when\n" + rows("{},{}", range(6), dated("%Y-%m-%d %H:%M")), ["frame"], DAYS, range(6)
     ),
     "a counter that wraps": Form("seq,v\n" + rows("{},{}", [0, 1, 2] * 2, V), notes=["'seq' counts the rows"]),
+    "a counter that wraps, later": Form("v,packet\n" + rows("{},{}", V, [1, 2, 0] * 2), notes=["'packet' counts"]),
     "a text": Form("t,v,note\n" + rows("{},{},fine", T, V), times=T, notes=["'note' holds no numbers"]),
     # missing values
     **{
@@ -235,6 +246,7 @@ FORMS = {
     "a decimal comma in times": Form(
         "when;v\n" + rows("{}:00,5;{}", dated("%Y-%m-%d %H:%M"), comma(V)), times=DAYS + pd.Timedelta("0.5s")
     ),
+    "offset": Form("when,v\n" + rows("{}+02:00,{}", dated("%Y-%m-%dT%H:%M"), V), times=DAYS.tz_localize("UTC+02:00")),
     "Z": Form("when,v\n" + rows("{}Z,{}", dated("%Y-%m-%dT%H:%M"), V), times=DAYS.tz_localize("UTC")),
     "GMT": Form("when,v\n" + rows("{} GMT,{}", dated("%Y-%m-%d %H:%M"), V), times=DAYS.tz_localize("UTC")),
     "zone in brackets": Form(
@@ -244,6 +256,11 @@ FORMS = {
         "when,v\n" + rows("{},{}", dated("%Y-%m-%d %H:%M", REPEATED), V),
         times=REPEATED,
         how={"time_zone": "Europe/Berlin"},
+    ),
+    "hour 24 without seconds": Form(
+        "when,v\n"
+        + rows("{},{}", [t.replace("2024-05-02 00:00", "2024-05-01 24:00") for t in dated("%Y-%m-%d %H:%M", NIGHT)], V),
+        times=NIGHT,
     ),
     "hour 24": Form(
         "when,v\n"
@@ -305,6 +322,11 @@ REFUSED = {
         r"'t' must hold numbers.* Got 'lost' in row 3 .about line 4",
     ),
     "a bad date": ("when;v\n" + rows("{};{}", [*dated("%Y-%m-%d %H:%M")[:5], "soon"], V), {}, "Got 'soon' in row 6"),
+    "a bad hour": (
+        "when;v\n" + rows("{};{}", [*dated("%Y-%m-%d %H:%M")[:5], "2024-05-01 25:10"], V),
+        {},
+        "25:10' in row 6",
+    ),
     "a bad clock": ("clock;v\n" + rows("{};{}", [*dated("%H:%M")[:5], "soon"], V), {}, "Got 'soon' in row 6"),
     "no time": ("t,v\n" + TV.replace("1.0,", ","), {}, "must hold a time in each row. Got none in row 3 .about line 4"),
     "the repeated hour": (
