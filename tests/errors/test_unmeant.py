@@ -12,7 +12,7 @@ from sktslib import QuerySearcher, QuerySegmenter, load_ecg_example, time_series
 from sktslib import distances as d
 from sktslib.distances import EDR, LCSS
 from sktslib.neighbors import PairwiseDistances, ShapeletTransform
-from sktslib.search import ChannelPlan
+from sktslib.search import ChannelPlan, Subsequences
 from sktslib.search.search_utils import elastic_search
 
 pytestmark = pytest.mark.usefixtures("_nothing_is_printed")
@@ -149,6 +149,15 @@ def test_queries_longer_than_the_sequence():
     ShapeletTransform().fit([Q, Q[:3]]).transform([Q, Q[:3]])
 
 
+def test_matches_longer_than_the_sequence():
+    for estimator, name in (
+        (QuerySearcher(candidates=Subsequences(min_length=100)), "search"),
+        (QuerySegmenter(lengths=(100, None)), "segment"),
+    ):
+        call = partial(getattr(estimator.fit(Q), name), S)
+        assert len(warned(call, "Nothing is found: ", " is 100, and the sequence has 30 samples. Lower it to at")) == 0
+
+
 def test_sequences_at_another_level_than_the_query():
     words = "The query should have values in common with the sequence. Those of the query are between"
     ways_out = "subtract it from both first", "normalize='mean' in a search"
@@ -250,6 +259,7 @@ def test_columns_that_hold_no_numbers_are_named():
     ("call", "parts"),
     [
         (lambda: QuerySearcher(normalize="z-score").fit(Q), ["Did you mean 'zscore'? None means: values as they are."]),
+        (lambda: QuerySearcher(normalize="none").fit(Q), ["Did you mean None? None means: values as they are."]),
         (lambda: QuerySearcher(n_matches="all").fit(Q), ["Got 'all'", "None means: as many as fit."]),
         (lambda: QuerySearcher(candidates="window").fit(Q), ["Did you mean 'windows'?"]),
         (lambda: QuerySearcher("l1").fit(Q), ["Unknown metric 'l1'. Did you mean 'manhattan'?"]),
