@@ -346,6 +346,8 @@ REFUSED = {
         {},
         "Expected 2 fields in line 4, saw 3. Each row must have as many cells",
     ),
+    "no such line": ("t,v\n" + TV, {"header": 99}, "--header must be the number of one of the 7 first lines, or 0"),
+    "no numbers": ("only,words\nand,more\n", {}, "must hold at least one row of numbers"),
     "no bytes": ("", {}, "must hold at least one row of numbers"),
     "a collection": (
         "@problemName A\n@timeStamps false\n@data\n1,2,3:a\n",
