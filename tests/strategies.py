@@ -179,7 +179,7 @@ def metrics(draw, names, shortest):
     name = draw(st.sampled_from(names))
     p, (here, other) = draw(parameters(name, shortest)), draw(bands()) if has_band(name) else ({}, {})
     if not config.DISABLE_JIT:
-        p.pop("p", None)  # norms other than the Euclidean one are other kernels, which the tests of cutoffs compile
+        p.pop("p", None)  # norms other than the Euclidean one are other kernels, which slow tests compile
     return get_metric(name, {**p, **here}), name, {**p, **other}
 
 

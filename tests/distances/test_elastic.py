@@ -52,6 +52,14 @@ def test_distance_matrix_and_path_equal_the_reference(data):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("p", [1, 1.5, 3])
+def test_norms_of_several_channels(p):
+    x, y = np.random.default_rng(0).normal(size=(2, 7, 2))
+    want = naive.elastic("twed", x, y, nu=0.5, lmbda=0.25, p=p).distance
+    assert TWED(nu=0.5, lmbda=0.25, p=p)(x, y) == pytest.approx(want, rel=1e-12)
+
+
+@pytest.mark.slow
 @given(st.data())
 def test_path_equals_the_reference_where_sums_are_exact(data):
     x, y, w = data.draw(pairs(values=quarters))
