@@ -15,6 +15,7 @@ from sktslib import QuerySearcher
 from sktslib.distances import (
     CIDDTW,
     DTW,
+    TWED,
     dlp,
     dtw,
     get_metric,
