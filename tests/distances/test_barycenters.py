@@ -177,17 +177,11 @@ def test_verbose_tells_each_iteration(capsys):
     [
         ({"method": "dbb"}, "Unknown method 'dbb'. Did you mean 'dba'?"),
         ({"method": "soft"}, "method='soft' needs the metric 'soft_dtw'"),
-        (
-            {"metric": "soft_dtw"},
-            "needs an elastic metric with a warping path. Got Soft Dynamic Time Warping; use method=",
-        ),
+        ({"metric": "soft_dtw"}, "with a warping path. Got Soft Dynamic Time Warping; use method="),
         ({"metric": "gak"}, "Got Global Alignment Kernel; use 'dtw', 'msm' or another"),
         ({"metric": "euclidean"}, "method='dba' needs an elastic metric"),
         ({"metric": DTW(do_sign_norm=True)}, "'do_sign_norm' parameter of DTW must be False in a barycenter"),
-        (
-            {"series_weight": [1, 2]},
-            "'series_weight' must have one value per series of 'X', shape (4,). Got shape (2,)",
-        ),
+        ({"series_weight": [1, 2]}, "must have one value per series of 'X', shape (4,). Got shape (2,)"),
         ({"series_weight": [1, 2, 3, -1]}, "Got -1 as the least value, the first below 0 at index 3"),
         ({"series_weight": [0, 0, 0, 0]}, "at least one value above 0"),
         ({"series_weight": [1, 2, 3, np.nan]}, "'series_weight' must be finite"),

@@ -254,26 +254,14 @@ def test_threads_and_later_edits_change_nothing():
         (lambda: KNeighborsTimeSeriesTransformer(n_neighbors=12).fit_transform(X), "must not exceed the 12 fitted"),
         (lambda: KNeighborsTimeSeriesTransformer().fit(X).kneighbors(n_neighbors=0), "'n_neighbors'"),
         (lambda: KNeighborsTimeSeriesClassifier(weights="far").fit(X, Y), "The 'weights' parameter"),
-        (
-            lambda: ShapeletTransform("euclidean", candidates="subsequence").fit(X),
-            "candidates='subsequence' needs an elastic metric",
-        ),
-        (
-            lambda: ShapeletTransform(queries=[[1, 2]], weight=[1, 2, 3]).fit(X),
-            "'weight' must have one value per point",
-        ),
+        (lambda: ShapeletTransform("euclidean", candidates="subsequence").fit(X), "needs an elastic metric"),
+        (lambda: ShapeletTransform(queries=[[1, 2]], weight=[1, 2, 3]).fit(X), "must have one value per point"),
         (lambda: ShapeletTransform(queries=RAGGED).fit(X), r"'queries\[0\]' must have as many channels"),
-        (
-            lambda: ShapeletTransform([[0, 1], [2, 3]]).fit(X),
-            r"'metric' parameter, the first.*Transform\(queries=",
-        ),
+        (lambda: ShapeletTransform([[0, 1], [2, 3]]).fit(X), r"parameter, the first.*Transform\(queries="),
         (lambda: PairwiseDistances("dtv").fit(X), "Did you mean 'dtw'"),
         (lambda: KNeighborsTimeSeriesClassifier().fit(X, None), "Pass one class per series"),
         (lambda: PairwiseDistances(Euclidean()).fit(X[0]), "Reshape your data"),
-        (
-            lambda: PairwiseDistances().fit(pd.DataFrame({"a": [[1, 2]], "b": [[1, 2, 3]]})),
-            "must have channels of one length in each row",
-        ),
+        (lambda: PairwiseDistances().fit(pd.DataFrame({"a": [[1, 2]], "b": [[1]]})), "of one length in each row"),
     ],
 )
 def test_wrong_input(call, message):
