@@ -12,6 +12,7 @@ from sktslib._cli import commands
 from sktslib._cli.commands import parse_metric
 
 # ------------------------------------------------------------------------------------------------------------- errors
+SEARCH = "search rec.csv --query beat.csv"
 WRONG = {
     "command": ("serach", "Unknown command 'serach'. Did you mean 'search'?"),
     "option": ("search rec.csv --querry a", "Did you mean --query? (sktslib search --help lists all options)"),
@@ -33,62 +34,28 @@ WRONG = {
     "key": ("search rec.csv --query beat.csv --metric dtw:windw=1", "Did you mean 'window'?"),
     "form": ("search rec.csv --query beat.csv --metric dtw:1", "must have the form NAME or NAME:KEY=VALUE"),
     "value": ("search rec.csv --query beat.csv --normalize z", "error: --normalize must be one of {"),
-    "threshold": (
-        "search rec.csv --query beat.csv --threshold -1",
-        "--threshold must be a number in the range [0.0, inf), "
-        "fdr:ALPHA, conformal:ALPHA, percentile:Q or None. Got -1 instead.",
-    ),
-    "text": (
-        "search rec.csv --query beat.csv --threshold abc",
-        "--threshold must be a number, fdr:ALPHA or conformal:ALPHA, as fdr:0.05. Got 'abc'.",
-    ),
-    "alpha": (
-        "search rec.csv --query beat.csv --threshold fdr:2",
-        "error: --threshold: ALPHA must be a number in the range (0.0, 1.0). Got 2.0 instead.",
-    ),
-    "count": (
-        "search rec.csv --query beat.csv --n-matches x",
-        "--n-matches must be one of {'auto'}, a whole number in the range [1, inf) or None. Got 'x' instead.",
-    ),
+    "threshold": (f"{SEARCH} --threshold -1", "fdr:ALPHA, conformal:ALPHA, percentile:Q or None. Got -1 instead."),
+    "text": (f"{SEARCH} --threshold abc", "be a number, fdr:ALPHA or conformal:ALPHA, as fdr:0.05. Got 'abc'."),
+    "alpha": (f"{SEARCH} --threshold fdr:2", "--threshold: ALPHA must be a number in the range (0.0, 1.0). Got 2.0"),
+    "count": (f"{SEARCH} --n-matches x", "{'auto'}, a whole number in the range [1, inf) or None. Got 'x' instead."),
     "gap": ("search gap.csv --query beat.csv", "gap.csv: the recording must be finite. Got 1 NaN of 4 values"),
     "way out": ("search gap.csv --query beat.csv", "To leave out what is NaN, set --nan-policy omit."),
     "picture": ("search rec.csv --query beat.csv --picture a.foo", "--picture must end in one of"),
     "model": ("search rec.csv --model no", "--model must name a file that `sktslib learn` saved. Got 'no'"),
     "trust": ("search rec.csv --query beat.csv --trust", "--trust needs --model"),
     "fixed": ("search rec.csv --model m --threshold 1", "--threshold must be left out with --model"),
-    "labels": (
-        "learn rec.csv --labels no --output m.joblib",
-        "must name a file of ranges that exists, or a column. Got 'no'; the recording has",
-    ),
+    "labels": ("learn rec.csv --labels no --output m.joblib", "that exists, or a column. Got 'no'; the recording has"),
     "no labels": ("learn rec.csv --labels flat.csv --output m.joblib", "none of the 1 ranges is in the recording"),
     "one label": ("learn two.csv --labels double --output no/m.joblib", "--output must name a file in a folder"),
     "empty file": ("search rec.csv --query empty.csv", "--query: 'empty.csv': the file must hold at least"),
-    "ragged": (
-        "search rec.csv --query ragged.csv",
-        "--query must name a readable file. Got 'ragged.csv': Expected 2 fields in line 4, saw 3",
-    ),
-    "times": (
-        "search noon.csv --query beat.csv",
-        "or dates such as 2024-05-01 12:30:05.25 or 01.05.2024 12:30. Got 'noon' in row 1 (about line 2). Correct that",
-    ),
+    "ragged": ("search rec.csv --query ragged.csv", "file. Got 'ragged.csv': Expected 2 fields in line 4, saw 3"),
+    "times": ("search noon.csv --query beat.csv", "12:30. Got 'noon' in row 1 (about line 2). Correct that"),
     "weights": ("search rec.csv --query below.csv", "'--weight-column' must not be negative. Got"),
     "no channel": ("search rec.csv --query times.csv", "--columns must name at least one column of values."),
-    "weight column": (
-        "search rec.csv --query beat.csv --weight-column w",
-        "--weight-column must name a column. Got 'w'",
-    ),
-    "part": (
-        "search rec.csv --query beat.csv --time-range 1s-2s",
-        "--time-range needs --picture, of which it is the part that is shown. To search a part, write REC",
-    ),
-    "form of a part": (
-        "search rec.csv --query beat.csv --picture p.png --time-range 1to2",
-        "--time-range must be written START-STOP in samples (0-7200)",
-    ),
-    "part elsewhere": (
-        "search rec.csv --query beat.csv --picture p.png --time-range 1h-2h",
-        "--time-range: a slice must lie in the recording",
-    ),
+    "weight column": (f"{SEARCH} --weight-column w", "--weight-column must name a column. Got 'w'"),
+    "part": (f"{SEARCH} --time-range 1s-2s", "--time-range needs --picture, of which it is the part that is shown."),
+    "form of a part": (f"{SEARCH} --picture p.png --time-range 1to2", "must be written START-STOP in samples (0-7200)"),
+    "part elsewhere": (f"{SEARCH} --picture p.png --time-range 1h-2h", "a slice must be within the recording"),
     "picture folder": ("demo --output no/p.png", "--output must name a file in a folder that exists. Got 'no/p.png'."),
     "demo of files": ("--query q.csv", "unrecognized arguments: --query q.csv"),
     "zone": ("search rec.csv --query beat.csv --time-column tmie", "Did you mean 'time'?"),
