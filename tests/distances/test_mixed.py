@@ -30,10 +30,7 @@ from sktslib.distances import (
     nearest_neighbors,
     pairwise_distances,
 )
-from sktslib.neighbors import (
-    KNeighborsTimeSeriesClassifier,
-    PairwiseDistances,
-)
+from sktslib.neighbors import KNeighborsTimeSeriesClassifier, PairwiseDistances
 from sktslib.search import motifs
 
 pytestmark = [pytest.mark.usefixtures("_plain_kernels_may_overflow"), unmeant]

@@ -8,15 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import BANDED, BANDS, DISTANCES, SEVERAL, has_band, parameters, small_sizes, unmeant, weights
 
-from sktslib.distances import (
-    DTW,
-    Mixed,
-    SoftDTW,
-    _nearest,
-    get_metric,
-    nearest_neighbors,
-    pairwise_distances,
-)
+from sktslib.distances import DTW, Mixed, SoftDTW, _nearest, get_metric, nearest_neighbors, pairwise_distances
 
 pytestmark = unmeant
 

@@ -12,13 +12,7 @@ from hypothesis import strategies as st
 from inputs import invariant, refused
 from strategies import has_band, metrics, pairs, plain, unmeant
 
-from sktslib import (
-    QuerySearcher,
-    QuerySegmenter,
-    get_distance_dict,
-    time_series_search,
-    time_series_segmentation,
-)
+from sktslib import QuerySearcher, QuerySegmenter, get_distance_dict, time_series_search, time_series_segmentation
 from sktslib.distances import DTW, GAK, SBD, SoftDTW, barycenter, get_metric, pairwise_distances
 from sktslib.distances._kernels.soft import Soft, accumulated_costs
 from sktslib.search import elastic_search

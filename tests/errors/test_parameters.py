@@ -107,10 +107,7 @@ for name, flag in parameters(QuerySearcher):
     case("stream", name, lambda v, how=how: [len(found.update(S)) + len(found.flush()) for found in [how(v)]], flag)
 for name, flag in parameters(QuerySegmenter):
     case("segment", name, lambda v, n=name: lists(QuerySegmenter(**{n: v}).fit(Q).segment(S)), flag)
-for name in (
-    "KNeighborsTimeSeriesTransformer",
-    "ShapeletTransform",
-):
+for name in ("KNeighborsTimeSeriesTransformer", "ShapeletTransform"):
     for parameter, flag in parameters(getattr(neighbors, name)):
         fixed = {"metric": "euclidean"} | ({"n_neighbors": 2} if name.startswith("KN") else {})
         fitted = lambda v, n=name, p=fixed, q=parameter: getattr(neighbors, n)(**{**p, q: v}).fit(X)  # noqa: E731

@@ -41,11 +41,7 @@ def edf(
     kinds = {"edf": edfio.Edf, "bdf": edfio.Bdf}
     about = edfio.Recording(startdate=start.date()) if start else None
     kinds[kind](
-        signals,
-        recording=about,
-        starttime=start.time() if start else None,
-        data_record_duration=1,
-        annotations=notes,
+        signals, recording=about, starttime=start.time() if start else None, data_record_duration=1, annotations=notes
     ).write(path)
     return path
 

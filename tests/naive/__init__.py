@@ -7,14 +7,7 @@ Nothing here imports the package. `table.py` is the one list of the distances, w
 
 from .by_channel import centered, channel_windows, cross_correlation_sum
 from .choosing import best_of, margin_of, shares_of
-from .error_rates import (
-    conformal_threshold,
-    estimated_share,
-    p_value,
-    q_value,
-    rate_threshold,
-    shifted_decoy,
-)
+from .error_rates import conformal_threshold, estimated_share, p_value, q_value, rate_threshold, shifted_decoy
 from .ground_costs import descriptor, gradient, keogh_derivative, norm, scales, spread, squared, standardize, within
 from .lockstep_distances import cosine_distance, lockstep, observed, short_time_series
 from .mixed import mixed_distance, mixed_windows

@@ -25,11 +25,7 @@ X = RNG.normal(size=(12, 8)).round(2)
 NEW = RNG.normal(size=(3, 8)).round(2)
 RAGGED = [RNG.normal(size=(n, 2)).round(2) for n in (5, 3, 9, 4, 7, 6, 3)]
 Y = np.array(list("ababababbaab"))
-TRANSFORMERS = [
-    PairwiseDistances(),
-    KNeighborsTimeSeriesTransformer(n_neighbors=2),
-    ShapeletTransform(),
-]
+TRANSFORMERS = [PairwiseDistances(), KNeighborsTimeSeriesTransformer(n_neighbors=2), ShapeletTransform()]
 
 
 def dense(a):
