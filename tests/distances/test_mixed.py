@@ -129,7 +129,7 @@ def test_jobs_chunks_and_streams_change_nothing(tmp_path):
             "n_matches": None,
             "candidates": "windows",
             "normalize": "zscore",
-            "threshold": 12.0,
+            "threshold": 20.0,
         }
         searcher = QuerySearcher(metric, **rest).fit(X[0])
         want = list(searcher.search(y))
