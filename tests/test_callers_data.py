@@ -6,7 +6,7 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
-from inputs import DTW_DICT, LOCKSTEP, Q2, S2, TS, Q, S, T
+from inputs import LOCKSTEP, Q2, S2, TS, Q, S, T
 from strategies import compiled, unmeant
 
 from sktslib import QuerySearcher, QuerySegmenter, get_distance_dict, time_series_search, time_series_segmentation
@@ -110,35 +110,6 @@ def test_estimators_are_not_reached_by_later_changes_of_what_they_were_given():
 
 
 # ----------------------------------------------------------------------------------------------------------- pandas
-@pytest.mark.parametrize("zone", [None, "UTC", "Europe/Berlin"])
-@pytest.mark.parametrize("kind", ["index", "series index", "argument", "series", "list"])
-def test_datetimes_come_back_as_they_were_given(zone, kind):
-    index = pd.date_range("2024-03-31 00:59:50", periods=30, freq="s", tz=zone)  # the clocks go forward within
-    searcher, segmenter = QuerySearcher(n_matches=2).fit(Q), QuerySegmenter(background=2.0).fit(Q)
-    series, times = {
-        "index": (pd.DataFrame({"ecg": S}, index=index), None),
-        "series index": (pd.Series(S, index=index), None),
-        "argument": (S, index),
-        "series": (S, pd.Series(index, index=range(30, 0, -1))),
-        "list": (S, list(index)),
-    }[kind]
-    after = index.append(index[-1:] + pd.Timedelta(1, "s"))
-    for result in (searcher.search(series, times), segmenter.segment(series, times)):
-        assert len(result) > 0
-        frame = result.to_frame()
-        assert list(frame["start_time"]) == list(after[result.start])
-        assert list(frame["end_time"]) == list(after[result.end])
-        assert frame["start_time"].dt.tz is None if zone is None else str(frame["start_time"].dt.tz) == zone
-    if times is not None:
-        found = time_series_search(DTW_DICT, Q, S, None, times)["Dynamic Time Warping"]
-        assert list(pd.DatetimeIndex(found["end_time"])) == list(after[found["end"]])
-
-
-def test_lists_and_tables_of_times():
-    for ts in (TS.tolist(), pd.Series(TS, index=range(30, 0, -1)), range(30)):
-        found = time_series_search(DTW_DICT, Q, S, None, ts)["Dynamic Time Warping"]
-        np.testing.assert_array_equal(found["start_time"], found["start"])
-        np.testing.assert_array_equal(found["end_time"], found["end"])
 
 
 def test_channels_by_name():

@@ -9,7 +9,7 @@ import pytest
 
 import sktslib
 from sktslib import QuerySearcher, get_distance_dict, load_ecg_example, time_series_search, time_series_segmentation
-from sktslib.distances import DTW, TWED, dtw, euclidean_distance, get_metric, lcss, metric_names, tam, twed
+from sktslib.distances import TWED, dtw, euclidean_distance, get_metric, lcss, metric_names, tam, twed
 from sktslib.distances.compute_distance import time_series_distance
 from sktslib.search import Percentile, Subsequences
 from sktslib.search.search_utils import elastic_search, lockstep_search
@@ -121,37 +121,6 @@ def test_search_results():
     np.testing.assert_array_equal(path[1], found["Euclidean Distance"]["start"][0] + np.arange(65))
 
 
-def test_search_is_a_thin_wrapper_of_the_estimator():
-    cfg = get_distance_dict(["Dynamic Time Warping"])
-    found = time_series_search(cfg, QUERY, SEQUENCE, weight=WEIGHT, output=("number", None))["Dynamic Time Warping"]
-    searcher = QuerySearcher(DTW(do_dist_norm=True), n_matches=None, candidates=Subsequences(min_length=None))
-    matches = searcher.fit(QUERY, weight=WEIGHT).search(SEQUENCE)
-    np.testing.assert_array_equal(found["start"], matches.start)
-    np.testing.assert_array_equal(found["path_dist"], matches.distance)
-    np.testing.assert_array_equal(found["path"][2], matches.path(2))
-    assert found["path_dist"][0] == pytest.approx(float(dtw(QUERY, SEQUENCE[29:81], WEIGHT)), rel=1e-12)
-
-
-def test_outputs():
-    cfg = get_distance_dict(["euclidean"])
-    profile = lockstep_search(cfg, QUERY, SEQUENCE)
-    one = time_series_search(cfg, QUERY, SEQUENCE)["Euclidean Distance"]
-    assert list(one["start"]) == [profile.argmin()]
-    assert "start_time" not in one
-    below = time_series_search(cfg, QUERY, SEQUENCE, output=("threshold", 2.0))["Euclidean Distance"]
-    assert (below["path_dist"] <= 2.0).all()
-    most = time_series_search(cfg, QUERY, SEQUENCE, output=("number", None))["Euclidean Distance"]
-    assert (below["path_dist"] == most["path_dist"][most["path_dist"] <= 2.0]).all()
-    inclusive = time_series_search(cfg, QUERY, SEQUENCE, output=("threshold", profile.min()))["Euclidean Distance"]
-    assert list(inclusive["start"]) == [profile.argmin()]
-    tenth = time_series_search(cfg, QUERY, SEQUENCE, output=("percentile", 10))["Euclidean Distance"]
-    assert tenth["path_dist"].max() <= np.percentile(profile, 10)
-    matches = QuerySearcher("euclidean", threshold=Percentile(10), n_matches=None).fit(QUERY).search(SEQUENCE)
-    np.testing.assert_array_equal(tenth["start"], matches.start)
-    none = time_series_search(cfg, QUERY, SEQUENCE, output=("threshold", -1.0))["Euclidean Distance"]
-    assert len(none["start"]) == 0 == len(none["path"])
-
-
 def test_use_no_skips_and_sparse_entries_work():
     cfg = {
         "elastic": {"warp": {"function": "dtw", "parameters": ""}, "off": {"function": "lcss", "use": "no"}},
@@ -180,17 +149,6 @@ def test_a_callable_of_the_users():
     assert time_series_distance(cfg, [0, 0], [0, 0], [0, 1], [0, 3]).loc["timed", "Distance"] == 2.0
     found = time_series_search(cfg, [0, 0], [0, 0, 0], [0, 1], [0, 3, 4])["timed"]
     np.testing.assert_array_equal(found["distance"], [2.0, 0.0])
-
-
-def test_searches_by_one_distance_take_one_active_entry():
-    cfg = get_distance_dict(["dtw", "euclidean"])
-    a = elastic_search(cfg, QUERY, SEQUENCE)[0]
-    b = elastic_search(cfg["elastic"]["Dynamic Time Warping"], QUERY, SEQUENCE)[0]
-    np.testing.assert_array_equal(a, b)
-    np.testing.assert_array_equal(
-        lockstep_search(cfg, QUERY, SEQUENCE, WEIGHT),
-        lockstep_search(cfg["lockstep"]["Euclidean Distance"], QUERY, SEQUENCE, WEIGHT),
-    )
 
 
 def test_ends_are_free_whatever_the_type():

@@ -22,11 +22,6 @@ def code_blocks(markdown):
     return re.findall(r"^```\w*\n(.*?)^```$", markdown, flags=re.MULTILINE | re.DOTALL)
 
 
-def test_every_distance_has_a_section():
-    page = read("docs/formulas.rst")
-    assert [name for name in metric_names() if not re.search(rf"^{name}\n~+$", page, flags=re.MULTILINE)] == []
-
-
 def test_readme_opens_with_the_two_commands():
     readme = read("README.md")
     assert readme.startswith("# sktslib\n")

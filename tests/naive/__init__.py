@@ -5,7 +5,7 @@ Nothing here imports the package. `table.py` is the one list of the distances, w
 
 # ruff: noqa: F401
 
-from .by_channel import centered, channel_windows, cross_correlation_sum
+from .by_channel import centered, channel_windows
 from .choosing import best_of, margin_of, shares_of
 from .error_rates import conformal_threshold, estimated_share, p_value, q_value, rate_threshold, shifted_decoy
 from .ground_costs import descriptor, gradient, keogh_derivative, norm, scales, spread, squared, standardize, within

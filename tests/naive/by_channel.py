@@ -6,22 +6,6 @@ from .searching import observed_windows
 from .series import INF
 
 
-def cross_correlation_sum(x, y, lags):
-    """The normalized cross-correlations of templates with channels, summed at their lags, as EQcorrscan computes them.
-
-    x and y are lists of one-dimensional templates and channels. A constant template or window correlates with nothing.
-    """
-    n = min(len(b) - lag - len(a) + 1 for a, b, lag in zip(x, y, lags, strict=True))
-    total = np.zeros(n)
-    for a, b, lag in zip(x, y, lags, strict=True):
-        template = (a - np.mean(a)) / (np.std(a) * len(a))
-        for start in range(n):
-            window = b[start + lag : start + lag + len(a)]
-            spread = np.std(window)
-            total[start] += 0.0 if spread == 0.0 else np.sum(template * (window - np.mean(window))) / spread
-    return total
-
-
 def channel_windows(
     name, x, y, lags, *, tolerance=0, weights=None, votes=None, mirrored=False, of_points=None, allowed=None, **params
 ):

@@ -43,20 +43,6 @@ def test_the_first_sample_of_a_long_line_is_drawn(first):
     assert reduced(times, y, first, 500, 20)[1].max() == 5.0
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("count", [500, N])  # all samples, and the extremes in columns
-@pytest.mark.parametrize("layout", ["columns", "strided", "read-only"])
-def test_a_recording_is_drawn_where_it_lies_in_memory(layout, count):
-    y = np.column_stack([Y, -Y, 2 * Y])[:count]
-    values = {"columns": np.asfortranarray(y), "strided": np.repeat(y, 2, axis=0)[::2], "read-only": y.copy()}[layout]
-    values.flags.writeable = layout != "read-only"
-    display = SearchDisplay(Found([10], [20], [1.0]), values).plot()
-    assert np.shares_memory(display.sequence, values)
-    want = SearchDisplay(Found([10], [20], [1.0]), y).plot()
-    for got, line in zip(display.sequence_lines_, want.sequence_lines_, strict=True):
-        np.testing.assert_array_equal(got.get_xydata(), line.get_xydata())
-
-
 def test_what_covers_little_is_seen_and_nothing_is_not():
     assert opacity(np.array([0.0, 1e-6, 0.5, 1.0, 3.0])).tolist() == pytest.approx(
         [0, FAINTEST, 0.5 + FAINTEST / 2, 1, 1], abs=1e-5
@@ -101,15 +87,6 @@ def test_boundaries_alone_are_darker_where_there_are_more():
     alpha = strip.get_facecolor()[:, 3]
     middles = np.array([(box.x0 + box.x1) / 2 for box in boxes(strip)])
     assert alpha[middles < 29_000].min() > alpha[middles > 31_000].max()
-
-
-def test_narrow_repetitions_are_lines_of_their_class():
-    start = np.arange(10_000, 10_000_000, 1_000_000)
-    segments = SimpleNamespace(start=start, end=start + 50, label=np.arange(10) % 2)
-    display = SegmentationDisplay.from_predictions(segments, np.zeros(10_000_000))
-    assert len(display.boundary_lines_[0].get_segments()) == 0
-    assert display.strips_ == []
-    assert all(area.get_linewidth()[0] > 1 for area in display.repetition_areas_[0])
 
 
 def test_a_strip_of_occurrences_has_the_color_of_the_best():

@@ -11,7 +11,7 @@ from sklearn.model_selection import train_test_split
 from sktslib import QuerySearcher, QuerySegmenter, get_distance_dict, time_series_search
 from sktslib.distances import TWED
 from sktslib.preprocessing import RunningBaseline
-from sktslib.search import Subsequences, Windows, discords, motifs
+from sktslib.search import Windows, discords, motifs
 from sktslib.utils._times import column_of_times, given_times, times_of
 
 QUERY = np.array([0.0, 5.0, 0.0])
@@ -88,33 +88,6 @@ def test_chunks_have_a_zone_or_none():
         stream.update(Y[:9], times=first[:9])
         with pytest.raises(ValueError, match=r"time zone in all chunks or in none\. Got .*, at sample 9"):
             stream.update(Y[9:12], times=then[9:12])
-
-
-def test_naive_times_of_other_libraries():
-    polars = pytest.importorskip("polars")
-    dates = pd.date_range("2024-01-01", periods=60, freq="D")
-    frame = polars.DataFrame({"t": dates.to_numpy(), "y": Y}).with_columns(day=polars.col("t").cast(polars.Date))
-    text = frame["t"].cast(polars.String).to_list()
-    for times in (frame["t"], frame["day"], text, polars.Series(text), [d.date() for d in dates]):
-        start = SEARCHER.search(frame.select("y"), times=times).start_time
-        assert pd.DatetimeIndex(start).tolist() == dates[[20, 40]].tolist()
-
-
-def test_recordings_in_different_zones():
-    frames = [pd.Series(Y, index=index) for index in (NIGHT, TOKYO, UTC.tz_localize(None))]
-    # Times of several zones are in UTC, so that a column holds them; those without one stay beside them as they are.
-    for two, zones in ((frames[:2], ["UTC", "UTC"]), (frames[::2], ["Europe/Berlin", "None"])):
-        matches = QuerySearcher("euclidean", n_matches=4).fit(QUERY).search(two)
-        for found in (matches, pickle.loads(pickle.dumps(matches))):
-            table = found.to_frame()
-            for k, zone in enumerate(zones):
-                own = table[table.sequence == k]
-                assert own.start_time.tolist() == two[k].index[own.start].tolist()
-                assert {str(t.tzinfo) for t in own.end_time} == {zone}
-    one = QuerySearcher("euclidean", n_matches=4).fit(QUERY).search([frames[0], frames[0]])
-    assert str(one.to_frame().start_time.dtype).endswith("Europe/Berlin]")
-    mixed = QuerySearcher("euclidean", n_matches=4).fit(QUERY).search([Y, Y], times=[np.arange(60.0), NIGHT[:60]])
-    assert {type(t) for t in mixed.start_time} == {float, pd.Timestamp}
 
 
 DATES = pd.date_range("2024", periods=60)
@@ -244,28 +217,15 @@ def hundredths(n, seed=0):
         np.round(np.arange(60) / 100 * 1.05, 3),
         pd.Timestamp("2024-01-01", tz="UTC") + pd.to_timedelta(np.arange(60) * 60, "s"),  # the query's are numbers
         np.r_[0:30, 32:62] / 100,  # two samples are missing
+        pd.date_range("2020", periods=60, freq="MS"),
     ],
-    ids=["jitter", "rounded", "dates", "dropped"],
+    ids=["jitter", "rounded", "dates", "dropped", "months"],
 )
 @pytest.mark.filterwarnings("error")
 def test_even_times_are_no_news(times):
-    fitted = QuerySearcher("dtw").fit(QUERY, times=[0, 0.01, 0.02])
-    assert len(fitted.search(Y, times=times)) == 1
+    given = times[7:10] if isinstance(times, pd.DatetimeIndex) and times.freqstr == "MS" else [0, 0.01, 0.02]
+    assert len(QuerySearcher("dtw").fit(QUERY, times=given).search(Y, times=times)) == 1
     assert len(QuerySearcher("dtw").fit(QUERY).search(pd.Series(Y, index=times))) == 1
-
-
-def test_months_and_rounded_times_are_even():
-    months = pd.date_range("2020", periods=60, freq="MS")
-    assert len(QuerySearcher("dtw").fit(pd.Series(QUERY, index=months[7:10])).search(pd.Series(Y, index=months))) == 1
-    ms = np.round(np.arange(60) / 400, 3)  # steps of 2 and 3 ms
-    assert (
-        len(
-            QuerySearcher("dtw", candidates=Subsequences(min_length=None))
-            .fit(np.zeros(20), times=ms[:20])
-            .search(Y, times=ms)
-        )
-        == 1
-    )
 
 
 def test_another_sampling_interval_is_noticed():

@@ -28,8 +28,6 @@ from sktslib.utils.validation import as_floats, as_series, as_times, as_weight, 
         (0.0, 1.0, 2.0, 3.0),
         range(4),
         np.arange(4),
-        np.arange(4, dtype=np.uint8),
-        np.arange(4, dtype=np.float16),
         np.arange(4, dtype=np.float32),
         np.arange(4, dtype=np.longdouble),
         np.arange(4, dtype=">f8"),
@@ -40,7 +38,6 @@ from sktslib.utils.validation import as_floats, as_series, as_times, as_weight, 
         np.array([np.float32(0), np.int8(1), True + 1, np.array(3.0)], dtype=object),
         np.ma.array([0.0, 1.0, 2.0, 3.0]),
         pd.Series([0, 1, 2, 3], index=[9, 8, 7, 6]),
-        pd.Series([0, 1, 2, 3], dtype="Int64"),
         pd.Series([0.0, 1.0, 2.0, 3.0], dtype="Float32"),
         pd.DataFrame({"a": [0, 1, 2, 3]}),
         np.arange(4.0)[:, np.newaxis],
@@ -100,12 +97,9 @@ REFUSED = {
         (np.zeros((0, 2)), "Got 0 sample(s) (shape=(0, 2))"),
         (np.zeros((3, 0)), "Got 0 feature(s) (shape=(3, 0)) while a minimum of 1 is required."),
         ([[1, 2], [3]], "'x' must have rows of equal length. Got a ragged list. A series is (length,) or"),
-        ([np.zeros(2), np.zeros(3)], "Got a ragged list."),
         (np.array([[1, 2], [3]], dtype=object), "Got a ragged list."),
         ([0, np.nan, np.nan], "'x' must be finite. Got 2 NaN of 3 values, first at index 1. Cut the series"),
-        ([0, -np.inf], "Got 1 infinite of 2 values, first at index 1. Cut the series there, or fill the gaps"),
         ([[0, 1], [np.inf, np.nan]], "Got 1 NaN and 1 infinite of 4 values, first at index (1, 0)."),
-        ([1.0, None], "Got 1 NaN of 2 values, first at index 1."),
         (pd.Series([pd.NA, 1], dtype="Int64"), "Got 1 NaN of 2 values, first at index 0."),
         ([1j, 2], "Complex data not supported: got complex128. Pass the real part or the modulus, numpy.real(x)"),
         (np.array([1, 2j], object), "Complex data not supported: got 2j at index 1."),
@@ -119,23 +113,19 @@ REFUSED = {
         (None, "'x' must be an array of real numbers. Got None."),
         (["1", "2"], "Got text, dtype <U1. If it spells numbers, pass numpy.asarray(x, dtype=float)."),
         ("abc", "'x' must hold real numbers. Got text"),
-        (b"abc", "Got text, dtype |S3."),
         (np.array([1, "2"], object), "Got '2' at index 1: a str is not a number. Pass the numbers alone."),
         (pd.DataFrame({"a": [1], "b": ["y"]}), "Got text in the column 'b'. Select the columns of numbers, x["),
         (DAYS, "Got dates, dtype datetime64"),
         (DAYS.tz_localize("UTC"), "a Timestamp is not a number"),
         ([dt.date(2024, 1, 1)], "Got datetime.date(2024, 1, 1) at index 0: a date is not a number."),
         (np.array([1, np.datetime64("2024")], object), "at index 1: a datetime64 is not a number."),
-        ([dt.timedelta(1)], "a timedelta is not a number"),
         (np.arange(3).astype("m8[s]"), "Got durations, dtype timedelta64[s]. Divide them by a unit"),
         ([{"a": 1}], "Got {'a': 1} at index 0: float() argument must be a string or a real number"),
-        ({1, 2}, "'x' must hold real numbers. Got {1, 2}"),
         ({"a": [1.0, 2.0]}, r"Got a dictionary of ['a']. Of channels make one array, numpy.column_stack"),
         ((i for i in range(3)), "not 'generator'. Pass the numbers alone."),
         ([object(), 1], "at index 0: float() argument must be"),
         (np.zeros(2, [("a", float)]), "Pass the values alone, for example one field of a structured array."),
         (sparse.csr_matrix(np.eye(3)), "'x' must be dense. Got sparse data; pass x.toarray()."),
-        (sparse.csr_array(np.eye(3)), "Got sparse data"),
     ],
 }
 
@@ -260,9 +250,6 @@ def test_missing_values_are_found_wherever_they_stand(at):
         searcher.profile(a)
 
 
-# ------------------------------------------------------------------------------------------------------- weights, times
-
-
 # ---------------------------------------------------------------------------------------------------------- weights
 def test_weights_are_relative_to_the_largest():
     np.testing.assert_array_equal(as_weight([1, 2, 4], 3, 1), [[0.25, 0.5, 1]])
@@ -283,18 +270,11 @@ WEIGHTS = {
     ValueError: [
         ([1, 2], "one value per point of the query (the first series), shape (3,), or one per point and"),
         (np.ones((3, 3)), "channel, shape (3, 2). Got shape (3, 3)."),
-        (np.ones((2, 3)), "Got shape (2, 3)."),
-        (np.ones((3, 2, 1)), "Got shape (3, 2, 1)."),
-        (1.0, "Got shape ()."),
         ([], "Got shape (0,)."),
         ([1, -2, -0.5], "'weight' must not be negative. Got -2 as the least value, the first below 0 at index 1."),
         ([[1, 1], [1, -1], [1, 1]], "the first below 0 at index (1, 1). Points that do not count have weight 0."),
         ([1, np.nan, 1], "'weight' must be finite. Got 1 NaN of 3 values, first at index 1. Points that do"),
-        ([-1, np.nan, 1], "'weight' must be finite. Got 1 NaN"),
-        ([1, np.inf, 1], "'weight' must be finite. Got 1 infinite"),
         ([0, 0, -0.0], "at least one value above 0. Got only zeros: none of the points would count. Leave it"),
-        ([1j, 1, 1], "Complex data not supported"),
-        ([[1, 2], [3], [4]], "Got a ragged list."),
     ],
     TypeError: [
         (["a", "b", "c"], "'weight' must hold real numbers. Got text"),
@@ -319,16 +299,13 @@ SECONDS = [
     DAYS,
     DAYS.to_numpy(),
     list(DAYS),
-    pd.Series(DAYS, index=[3, 2, 1, 0]),
     DAYS.tz_localize("Europe/Berlin"),
     pd.Series(DAYS.tz_localize("UTC"), index=[3, 2, 1, 0]),
-    list(DAYS.tz_localize("UTC")),
     [dt.datetime(2024, 1, 1, 0, 0, i) for i in range(4)],
     [dt.datetime(3000, 1, 1, 0, 0, i) for i in range(4)],
     [dt.datetime(2024, 1, 1, 0, 0, i, tzinfo=dt.UTC) for i in range(4)],
     np.datetime64("2024-01-01", "ns") + np.arange(4).astype("m8[s]"),
     np.arange(4).astype("m8[s]"),
-    (1000 * np.arange(4)).astype("m8[ms]"),
     pd.timedelta_range(0, periods=4, freq="s"),
     [dt.timedelta(seconds=i) for i in range(4)],
     [f"2024-01-01T00:00:0{i}" for i in range(4)],
@@ -337,7 +314,6 @@ SECONDS = [
     pd.Series([f"2024-01-01T00:00:0{i}Z" for i in range(4)]),
     np.array([b"2024-01-01 00:00:00", b"2024-01-01 00:00:01", b"2024-01-01 00:00:02", b"2024-01-01 00:00:03"]),
     pd.period_range("2024", periods=4, freq="s"),
-    pd.Series(pd.period_range("2024", periods=4, freq="s")),
 ]
 
 
@@ -363,18 +339,13 @@ def test_numbers_keep_their_origin_and_datetimes_their_zone_shift():
 TIMES = {
     ValueError: [
         ([0, 1, 1, 2], "'tx' must be strictly increasing. Got 1 at index 1 and then 1. Sort the recording and drop"),
-        ([0.0, 2.5, 1.5, 3.0], "Got 2.5 at index 1 and then 1.5."),
         (DAYS[::-1], "Got 2024-01-01T00:00:03"),
         ([0, 1], "'tx' must have one time per point, shape (4,). Got shape (2,)."),
-        (np.zeros((4, 2)), "Got shape (4, 2)."),
-        (DAYS.to_numpy().reshape(2, 2), "Got shape (2, 2)."),
         (np.array([], "M8[s]"), "Got shape (0,)."),
         (3, "Got shape ()."),
         ([0, np.nan, 2, 3], "'tx' must be finite. Got 1 NaN of 4 values, first at index 1. Every point needs a time."),
         ([0, 1, 2, np.inf], "Got 1 infinite of 4 values, first at index 3."),
         (DAYS.where(DAYS != DAYS[0]), "Got 1 NaN of 4 values, first at index 0."),
-        (np.array(["NaT"] * 4, "M8[s]"), "Got 4 NaN of 4 values, first at index 0."),
-        ([None, *DAYS[1:]], "Got 1 NaN of 4 values, first at index 0."),
         ([*DAYS[:3], pd.NaT], "Got 1 NaN of 4 values, first at index 3."),
         (["2024-01-01", None, "2024-01-03", "2024-01-04"], "Got 1 NaN of 4 values, first at index 1."),
         (
@@ -387,8 +358,6 @@ TIMES = {
         ),
         ([0, 1, 0, 1], "Where several recordings stand one below the other, cut them apart there."),
         ([0, 1], "Pass the time of each row, or None to count samples."),
-        ([1j] * 4, "Complex data not supported"),
-        ([[1], [2, 3], [4], [5]], "Got a ragged list."),
         ([0, 1, 2, HUGE], "'tx' must fit into float64"),
     ],
     TypeError: [

@@ -171,16 +171,3 @@ def test_inputs_are_not_changed():
 )
 def test_errors_name_parameter_rule_value_and_way_out(draw, given, message):
     refused(lambda: draw(*given), message)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("draw", "given"),
-    [
-        (plot_alignment, (["a", "b"], QUERY, PATH)),
-        (partial(plot_alignment, every=1.5), (QUERY, SEQUENCE, PATH)),
-        (plot_search_distance_result, (FOUND, SEQUENCE, ["x"] * 200)),
-    ],
-)
-def test_types_that_are_no_numbers(draw, given):
-    refused(lambda: draw(*given), "Got", error=TypeError)

@@ -27,6 +27,7 @@ N, M = 30_000, 60
 SHAPE = np.interp(np.linspace(0, 7, M), np.arange(8), [0, 1, 4, -2, 1, 3, 2.5, 0])
 STARTS = np.arange(200, N - 400, 500) + RNG.integers(0, 300, len(np.arange(200, N - 400, 500)))
 EVENTS = np.column_stack([STARTS, STARTS + M])
+GAP = np.arange(N) / 50 + np.where(np.arange(N) >= 500, 1e7, 0.0)
 
 
 def recording(channels=1):
@@ -101,16 +102,11 @@ def test_views_hold_samples_ticks_and_ranges():
     assert found["ticks"] == [[0, "0"], [250, "5"], [500, "10"], [750, "15"], [1000, "20"]]
 
 
-def test_ticks_on_both_sides_of_a_gap():
-    times = np.arange(N) / 50 + np.where(np.arange(N) >= 500, 1e7, 0.0)
-    found = say(Session(Recording(recording(), times)), "view", first=0, last=1000, columns=800)["ticks"]
-    assert found == [[0, "0"], [250, "5"], [500, "10000010"], [750, "10000015"], [1000, "10000020"]]
-
-
 @pytest.mark.parametrize(
     ("times", "first", "last", "ticks"),
     [
         (None, 0, 1000, [[0, "0"], [200, "200"]]),
+        (GAP, 0, 1000, [[0, "0"], [250, "5"], [500, "10000010"], [750, "10000015"], [1000, "10000020"]]),
         (np.arange(N) * 0.5 + 3, 0, 100, [[14, "10"], [34, "20"]]),
         (Sampling(10, 2.0), 0, 1000, [[180, "20"], [380, "40"]]),
         (
@@ -200,7 +196,7 @@ def test_one_in_five_is_random_and_precision_comes_from_these_alone():
 def test_every_match_is_drawn_with_the_same_probability():
     """Whether it was asked about before or not."""
     drawn = np.zeros(6)
-    for seed in range(300):
+    for seed in range(100):
         session = Session(np.zeros(700), seed=seed)
         start = np.arange(0, 600, 100)
         session.finds = _work.Finds(start, start + 50, np.zeros(6, int), np.arange(6.0), 9.0)
@@ -211,8 +207,8 @@ def test_every_match_is_drawn_with_the_same_probability():
         assert say(session, "next")["why"] == "random"
         for name in session.drawn:
             drawn[int(name.partition("-")[0]) // 100] += 1
-    assert drawn.sum() > 300 and drawn[3:].sum() == 300  # one new one each time
-    first_three = drawn[:3].sum() / 300
+    assert drawn.sum() > 100 and drawn[3:].sum() == 100  # one new one each time
+    first_three = drawn[:3].sum() / 100
     assert abs(first_three - 3 / 4) < 0.2  # of 6 in random order, 3 / 4 of the known come before the first other
 
 
@@ -289,17 +285,17 @@ def test_each_class_is_searched_for_by_its_query(tmp_path):
 @pytest.mark.parametrize("metric", ["dtw", pytest.param("euclidean", marks=pytest.mark.slow)])
 def test_answers_about_ranges_of_another_length_than_the_query(metric):
     """As another query had found them, whose windows may be shorter; also at the ends of the recording."""
-    y = recording()
-    session = Session(y)
+    n = 6000
+    session, starts = Session(recording()[:n]), STARTS[STARTS < n - M]
     short = EVENTS + np.array([10, -10])
     for k in range(8):
         say(session, "answer", id="{}-{}".format(*short[k]), yes=True)
-    for start in (0, N - 30):
+    for start in (0, n - 30):
         say(session, "answer", id=f"{start}-{start + 30}", yes=False)
     searched(session, metric, "mean")
     assert done(session, "relearn")["error"] is None
-    starts = np.array([row["start"] for row in rows_of(session)])
-    assert np.mean([np.abs(starts - s).min() < M // 3 for s in STARTS]) > 0.9
+    found = np.array([row["start"] for row in rows_of(session)])
+    assert np.mean([np.abs(found - s).min() < M // 3 for s in starts]) > 0.9
     say(session, "class", name="long", color=None, number=None)
     say(session, "query", start=int(STARTS[5]) - 20, end=int(STARTS[5]) + M + 20, **{"class": 1})
     assert done(session, "relearn")["error"] is None
@@ -360,17 +356,6 @@ def test_missing_values_and_gaps_in_time():
     low = floats(say(session, "view", first=int(STARTS[3]), last=int(STARTS[3]) + 60, columns=60)["low"], 60)
     assert np.isnan(low[5:50]).all() and np.isfinite(low[:5]).all()
     assert say(session, "view", first=0, last=N, columns=9)["gaps"] == [int(STARTS[7]) + 30]
-
-
-@pytest.mark.slow
-def test_channels_are_chosen(tmp_path):
-    y = recording(3)
-    y[:, 1] = np.random.default_rng(1).normal(size=N)
-    np.save(tmp_path / "y.npy", y)
-    session = searched(Session(np.load(tmp_path / "y.npy", mmap_mode="r")), channels=[0, 2])
-    found = QuerySearcher("euclidean", normalize="zscore").fit(y[slice(*EVENTS[1]), ::2]).search_all(y[:, ::2])
-    assert [row["start"] for row in rows_of(session, "distance")] == found.start.tolist()
-    assert say(session, "open")["settings"]["channels"] == [0, 2]
 
 
 def test_a_job_is_cancelled_and_another_one_takes_its_place(monkeypatch, tmp_path):
@@ -614,17 +599,18 @@ def test_a_moved_threshold_is_there_again(tmp_path, kind):
 
 
 # ------------------------------------------------------------------------------------------------------------- exports
-@pytest.mark.parametrize("kind", ["search", "relearn", "classes", "segment", "gap"])
+@pytest.mark.parametrize("kind", ["search", "relearn", "classes", "segment", "count", "gap"])
 def test_a_script_finds_the_same(tmp_path, capsys, kind):
     times = np.arange(N) + np.where(np.arange(N) > STARTS[9], 500.0, 0.0) if kind == "gap" else None
-    session = searched(Session(Recording(recording(2), times), tmp_path / "rec.view.json"), channels=[1])
+    values = np.tile(SHAPE, 500)[:, np.newaxis] + 0.1 * RNG.normal(size=(N, 2)) if kind == "count" else recording(2)
+    session = searched(Session(Recording(values, times), tmp_path / "rec.view.json"), channels=[1])
     if kind in ("relearn", "classes"):
         say(session, "class", name="other", color=None, number=None)
         for k in range(6):
             say(session, "answer", id="{}-{}".format(*EVENTS[k]), yes=True, **{"class": (kind == "classes") * (k % 2)})
         done(session, "relearn")
-    if kind == "segment":
-        done(session, "segment")
+    if kind in ("segment", "count"):
+        done(session, kind)
     say(session, "threshold", value=say(session, "threshold", value=None)["value"] * 0.9)
     found = say(session, "export", what="script")
     assert found["text"] == Path(found["path"]).read_text(encoding="utf-8")
@@ -706,15 +692,6 @@ def test_without_a_file_all_is_written_to_the_working_directory(tmp_path, monkey
     assert say(session, "export", what="model")["path"].startswith("my_data.model.")
     runpy.run_path(say(session, "export", what="script")["path"])
     assert len(capsys.readouterr().out.splitlines()) == 1 + len(rows_of(session))
-
-
-def test_a_script_of_a_count_finds_the_same(tmp_path, capsys):
-    y = np.tile(SHAPE, 50) + 0.1 * np.random.default_rng(0).normal(size=50 * M)
-    session = Session(y, tmp_path / "rec.view.json")
-    done(session, "count")
-    runpy.run_path(say(session, "export", what="script")["path"])
-    printed = capsys.readouterr().out.splitlines()
-    assert [int(row["start"]) for row in csv.DictReader(printed)] == [row["start"] for row in rows_of(session)] != []
 
 
 def test_known_labels_are_answers():

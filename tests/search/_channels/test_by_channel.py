@@ -4,7 +4,6 @@ import pickle
 from datetime import timedelta
 
 import naive
-import numba
 import numpy as np
 import pandas as pd
 import pytest
@@ -12,7 +11,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from inputs import Slices, searcher_of
 from sklearn.base import clone
-from sklearn.model_selection import ParameterGrid
 from strategies import long_without_compiler, quarters, small_sizes, unmeant
 
 from sktslib.search import _run, merge_parts
@@ -20,7 +18,6 @@ from sktslib.utils.visualisation import AlignmentDisplay
 
 pytestmark = [pytest.mark.usefixtures("_plain_kernels_may_overflow"), unmeant]
 
-NETWORK = (9, 40, 400) if numba.config.DISABLE_JIT else (30, 100, 2000)  # channels, points and samples
 METRICS = [("correlation", None), ("euclidean", "zscore"), ("euclidean", None), ("dtw", None), ("dtw", "mean")]
 
 
@@ -150,26 +147,6 @@ def recording(rng, channels=4, m=30, n=250, lags=(0, 7, 3, 12), signs=(1, -1)):
     return x, y, list(lags), list(starts)
 
 
-def test_correlation_is_the_network_sum_of_template_matching():
-    rng = np.random.default_rng(0)
-    x, y = [rng.normal(size=m) for m in (30, 24, 40)], rng.normal(size=(300, 3)).cumsum(axis=0)
-    y[100:150, 1] = 2.0  # a channel that is dead for a while
-    lags = [4, 0, 17]
-    total = naive.cross_correlation_sum(x, list(y.T), lags)
-    profile = searcher_of("correlation", channel_lag=lags).fit([padded(x)]).profile(y)
-    np.testing.assert_allclose(profile.distance, 3 - total, atol=1e-6)
-    assert profile.end[0] == 57
-
-
-@pytest.mark.slow
-def test_lags_of_zero_give_the_distance_of_all_channels_where_that_is_a_sum():
-    x, y, *_ = recording(np.random.default_rng(1))
-    for normalize in (None, "zscore"):
-        plain = searcher_of("sqeuclidean", normalize=normalize).fit(x).profile(y)
-        lagged = searcher_of("sqeuclidean", normalize=normalize, channel_lag=0).fit(x).profile(y)
-        np.testing.assert_allclose(lagged.distance, plain.distance, rtol=1e-9)
-
-
 TOLERANT = {"lag_tolerance": 2, "min_channels": 3, "polarity": "any"}
 
 
@@ -189,38 +166,6 @@ def test_transforms_of_fourier_change_no_match(name, params, monkeypatch):
     monkeypatch.setattr("sktslib.search._sources.CHUNK", 128)
     equal(searcher.search(Slices(y)), exact)
     assert sorted(exact.start[: 2 if params else 1]) == starts[: 2 if params else 1]
-
-
-@pytest.mark.parametrize("polarity", ["any", "channels"])
-def test_events_are_found_in_noise_by_the_votes_of_channels_that_live(polarity):
-    """At a signal-to-noise ratio of 0.5, a third of the channels dead; every other event is upside down."""
-    rng, (channels, m, n) = np.random.default_rng(3), NETWORK
-    lags, starts, dead = rng.integers(0, 30, channels), np.arange(n // 10, n - 2 * m, n // 4), channels // 3
-    x, y = rng.normal(size=(m, channels)), rng.normal(size=(n, channels))
-    for k, start in enumerate(starts):
-        for c, lag in enumerate(lags):
-            y[start + lag : start + lag + m, c] += 0.5 * (-1) ** k * x[:, c]
-    y[:, 0], y[:, 1:dead] = 1.0, 9.0 * rng.normal(size=(n, dead - 1))
-    count, votes = len(starts), channels - dead
-    params = {"channel_lag": lags, "min_channels": votes, "polarity": polarity, "n_matches": count + 2}
-    matches = searcher_of("correlation", **params).fit(x).search(y)
-    assert sorted(matches.start[:count]) == starts.tolist()
-    assert matches.distance[count - 1] < matches.distance[count]
-    assert matches.votes[:count].sum(axis=1).tolist() == [votes] * count
-    assert matches.votes[:count, dead:].mean() > 0.9
-    signs = matches[:count].sorted().polarity.reshape(count, -1)[:, -votes:]
-    assert (signs == (-1) ** np.arange(count)[:, np.newaxis]).mean() > 0.9
-
-
-def test_starts_are_those_of_the_given_lags_though_others_may_be_tolerated():
-    x, y, lags, starts = recording(np.random.default_rng(4))
-    y = np.roll(y, 1, axis=0)
-    y[:, 1] = np.roll(y[:, 1], 2)
-    matches = (
-        searcher_of("correlation", channel_lag=lags, lag_tolerance=6, polarity="any", n_matches=2).fit(x).search(y)
-    )
-    assert sorted(matches.start) == [start + 1 for start in starts]
-    np.testing.assert_array_equal(matches.lag, [[0, 9, 3, 12]] * 2)
 
 
 # ----------------------------------------------------------------------------------------------------- what is given
@@ -325,23 +270,6 @@ def test_streams_with_times_tell_the_starts_that_fit_the_given_lags():
     want = searcher.search(y, times=times).sorted()
     assert want.start.tolist() == starts
     pd.testing.assert_frame_equal(got, want.to_frame(), check_exact=True)
-
-
-def test_thresholds_labels_and_grids_know_channels():
-    x, y, lags, starts = recording(np.random.default_rng(9), signs=(1, 1))
-    for part in ParameterGrid({"channel_lag": [lags], "min_channels": [None, 3], "threshold": ["fdr:0.5"]}):
-        found = searcher_of("correlation", **part).fit(x).search(y)
-        assert sorted(found.start[:2]) == starts and found.qvalue[0] <= 0.5
-    aligned = np.column_stack([np.roll(y[:, c], -lag) for c, lag in enumerate(lags)])
-    labels = np.zeros(len(y), int)
-    for start in starts:
-        labels[start : start + 30] = 1
-    learned = searcher_of("correlation", lag_tolerance=1, min_channels=3).fit(aligned, labels)
-    assert sorted(learned.search(aligned).start) == starts
-    joint = searcher_of("correlation", min_channels=3, n_matches=4).fit(x)
-    matches = joint.search(aligned)
-    again = joint.learn_from_answers(matches, good=[0, 1], bad=[3]).search(aligned)
-    assert sorted(again.start[:2]) == starts and again.votes is not None
 
 
 # ------------------------------------------------------------------------------------------------------------- errors

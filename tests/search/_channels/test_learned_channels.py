@@ -2,12 +2,11 @@
 
 import numba
 import numpy as np
-import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from inputs import identical, searcher_of
-from strategies import long_without_compiler, quarters, unmeant
+from strategies import quarters, unmeant
 
 from sktslib.distances import Mixed
 from sktslib.search._learning.choice import elastic_candidates, left_over
@@ -89,24 +88,6 @@ def _few_candidates(monkeypatch):
     if numba.config.DISABLE_JIT:
         few = lambda *of: elastic_candidates(*of)[-3:]  # noqa: E731
         monkeypatch.setattr("sktslib.search._learning.choice.elastic_candidates", few)
-
-
-@pytest.mark.slow
-@long_without_compiler
-def test_lags_with_labels_are_durations_and_keep_error_rates():
-    x, y, labels = recording()
-    times = pd.date_range("2024-01-01", periods=len(y), freq="20ms")
-    lag = {c: pd.Timedelta(20 * lag, "ms") for c, lag in enumerate(LAGS)}
-    for metric in ("correlation", "auto"):
-        by_time = searcher_of(metric, channel_lag=lag, lag_tolerance=pd.Timedelta("20ms")).fit(y, labels, times=times)
-        want = searcher_of(metric, channel_lag=LAGS, lag_tolerance=1).fit(y, labels)
-        assert list(by_time.search(y, times=times)) == list(want.search(y))
-        assert sorted(want.search(y).start) == STARTS.tolist()
-    kept = searcher_of("correlation", channel_lag=LAGS, threshold="conformal:0.2").fit(y, labels)
-    assert set(kept.search(y).start) <= set(STARTS.tolist()) and len(kept.search(y)) >= 5
-    two = np.where(np.arange(len(y)) < 200, labels, 2 * labels)
-    both = searcher_of("correlation", channel_lag=LAGS).fit(y, two)
-    assert both.classes_.tolist() == [1, 2] and both.query_[0].shape == x.shape
 
 
 def test_labels_are_of_whole_occurrences():
