@@ -28,7 +28,7 @@ ESTIMATORS = [
     MetricWeights("euclidean", alpha=1.0, n_neighbors=1, max_iter=1),
     PairwiseDistances(),
     PairwiseDistances(Mixed({0: "dtw"})),
-    ShapeletTransform(),
+    ShapeletTransform("euclidean", n_queries=2, n_candidates=9),
     TimeSeriesKMeans(metric="euclidean"),
     TimeSeriesKMedoids(),
     AutoFilter(sampling_rate=1.0),

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from inputs import refused
 from sklearn.base import clone
 from sklearn.metrics import make_scorer
-from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.model_selection import GridSearchCV
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import FeatureUnion, make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -97,20 +97,6 @@ def test_every_parameter_is_a_key(estimator, grid):
     assert search.cv_results_["mean_test_score"][-1] == pytest.approx(np.mean(scores))
 
 
-def test_queries_learned_from_labels():
-    searcher = QuerySearcher("dtw", n_matches=None)
-    assert (cross_val_score(searcher, COLUMN, LABELS, cv=BlockedSeriesSplit(2)) > 0.5).all()
-    fitted = searcher.fit(COLUMN, LABELS)
-    assert 40 < len(fitted.query_) <= 60
-    assert fitted.query_[:, 0].argmax() == pytest.approx(20, abs=2)
-    values = np.reshape([0.0, 1, 5, 1, 0, 1, 5.5, 1, 0, 1, 9, 1, 0, 7, 0], (-1, 1))
-    mean = QuerySearcher("euclidean").fit(values, [0, 1, 1, 1, 0, 1, 1, 1, 0, 1, 1, 1, 0, 2, 0])
-    assert mean.query_.ravel().tolist() == [1.0, 6.5, 1.0]
-    with pytest.warns(UserWarning, match="'y' should mark occurrences"):
-        single = QuerySearcher("euclidean").fit(values, [0] * 13 + [2, 0])
-    assert len(single.query_) == 15  # a run of one sample is no occurrence
-
-
 # ------------------------------------------------------------------------------------------------------------ scorers
 def test_scorers_compare_ranges():
     searcher = QuerySearcher("dtw", n_matches=12).fit(QUERY)
@@ -149,23 +135,6 @@ def test_scorers_refuse_what_finds_nothing():
 
 
 # -------------------------------------------------------------------------------------------- pipelines and metadata
-def test_classifiers_on_profiles_of_several_queries_and_metrics():
-    shape = QuerySearcher("euclidean", query=QUERY[10:40], normalize="zscore")
-    features = FeatureUnion([("dtw", QuerySearcher("dtw", query=QUERY)), ("shape", shape)])
-    features.set_output(transform="pandas")
-    frame = pd.DataFrame({"ecg": SEQUENCE}, index=pd.date_range("2026-01-01", periods=N, freq="8ms"))
-    out = features.fit(frame).transform(frame)
-    assert list(out.columns) == ["dtw__querysearcher0", "shape__querysearcher0"]
-    pd.testing.assert_index_equal(out.index, frame.index)
-    np.testing.assert_array_equal(out.iloc[:, 0], QuerySearcher("dtw").fit(QUERY).transform(SEQUENCE)[:, 0])
-    # A match is known to a profile where it ends.
-    ends = np.zeros(len(LABELS), int)
-    ends[np.flatnonzero(np.diff(LABELS) != 0) + 1] = 1
-    model = make_pipeline(features, KNeighborsClassifier(1)).fit(frame, ends)
-    assert model.score(frame, ends) > 0.99
-    several = QuerySearcher("dtw", query=[QUERY[:30], QUERY[30:]])  # with labels that are the classifier's
-    assert list(several.fit(frame, ends).feature_names_in_) == ["ecg"]
-    refused(lambda: several.fit(np.column_stack([SEQUENCE, SEQUENCE])), "'query' must have as many channels")
 
 
 @pytest.fixture

@@ -175,15 +175,6 @@ def test_ranges_hold_two_leads_and_all_chunks(chunks):
     assert len(edges) == 2 or np.diff(edges).min() >= 120
 
 
-def test_where_parts_never_agree_samples_are_read(monkeypatch):
-    y, x = np.zeros(900), np.array([1.0, 0.0])
-    y[0] = 1.0  # the best of all paths begins there, and goes on for ever
-    searcher = searcher_of("dtw", min_length=None, n_matches=3).fit(x)
-    X = da.from_array(y, chunks=200)
-    assert_same(searcher.search(X), searcher.search(y))
-    np.testing.assert_array_equal(searcher.profile(X).start, searcher.profile(y).start)
-
-
 def test_what_is_refused_and_warned_of():
     y, x = ecg()
     searcher = searcher_of("dtw", n_matches=2).fit(x)
@@ -219,15 +210,6 @@ def killed_once(block, mark, block_info=None):
         mark.touch()
         os.kill(os.getpid(), signal.SIGKILL)
     return block
-
-
-def test_two_worker_processes(dask_client):
-    y, x = ecg()
-    for rule in ({"n_matches": 4}, {"metric": "euclidean", "normalize": "zscore", "n_matches": 5}):
-        searcher = searcher_of(**rule).fit(x)
-        X = dask_client.persist(da.from_array(y, chunks=200))
-        assert_same(searcher.search(X), searcher.search(y))
-        np.testing.assert_array_equal(searcher.profile(X).start, searcher.profile(y).start)
 
 
 @pytest.mark.slow

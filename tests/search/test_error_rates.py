@@ -135,16 +135,6 @@ def test_n_matches_cuts_what_keeps_the_rate():
     np.testing.assert_array_equal(few.qvalue, everything.qvalue[:3])
 
 
-def test_channels_gaps_and_weights():
-    Z = np.column_stack([Y, -Y])
-    Z[3] = np.nan
-    two = QuerySearcher("euclidean", threshold=RATE, nan_policy="omit")
-    found = two.fit(np.column_stack([Q, -Q]), weight=[0, 1, 1, 1, 1, 0]).search(Z)
-    assert len(found) >= 10
-    hit = np.isin(found.start, EVENTS[:, 0])
-    assert hit.mean() > 0.8
-
-
 def test_too_few_matches_are_none_and_a_warning_says_how_many():
     with pytest.warns(UserWarning, match="Got 5 matches, fewer than 1 / alpha, 20"):
         found = searcher("fdr:0.05").search(Y[:34])
@@ -344,10 +334,3 @@ def test_wrong_decoys_and_calls():
     refused(lambda: positive.search(abs(Y) + 0.1), "A decoy of the query must", "function as 'null'")
     rare = QuerySearcher("euclidean", threshold=Conformal(0.05))
     refused(lambda: rare.fit(Y[:, np.newaxis], y), "at least 19 occurrences", "Got 12", "0.077")
-
-
-def test_parameters_of_the_rule_are_those_of_a_grid():
-    one = QuerySearcher(query=Q, threshold=RATE)
-    other = clone(one).set_params(threshold__alpha=0.4)
-    assert (one.threshold.alpha, other.threshold.alpha) == (0.2, 0.4)
-    assert one.get_params()["threshold__n_decoys"] == 2

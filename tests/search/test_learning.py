@@ -11,7 +11,7 @@ from strategies import long_without_compiler, pairs, plain
 
 from sktslib import QuerySearcher, QuerySegmenter, load_ecg_example
 from sktslib.distances import barycenter
-from sktslib.metrics import event_f1_score, events_from_labels, labels_from_events
+from sktslib.metrics import event_f1_score, labels_from_events
 from sktslib.search import Conformal, Learning
 from sktslib.search._learning.labels import (
     f1_of_marks,
@@ -78,17 +78,6 @@ def test_occurrences_are_runs_of_two_samples_or_more(code):
     assert [(*r, label) for r, label in zip(ranges.tolist(), labels.tolist(), strict=True)] == want
 
 
-@given(st.lists(st.tuples(st.integers(0, 30), st.integers(2, 6)), max_size=5), st.booleans())
-def test_labels_keep_events_apart(drawn, same):
-    starts = np.cumsum([s + 8 for s, _ in drawn])
-    events = np.array([(s, s + length) for s, (_, length) in zip(starts, drawn, strict=True)]).reshape(-1, 2)
-    kinds = None if same else 1 + np.arange(len(events)) % 2
-    labels = labels_from_events(events[::-1], None if same else kinds[::-1], n_samples=300)
-    np.testing.assert_array_equal(events_from_labels(labels), events)
-    touching = labels_from_events([[0, 6], [4, 9], [9, 12]], ["a", "a", "b"], n_samples=11, on_overlap="cut")
-    assert touching.tolist() == ["a"] * 5 + [""] + ["a"] * 3 + ["b"] * 2
-
-
 @given(st.lists(st.tuples(st.integers(0, 8), st.integers(2, 12)), min_size=2, max_size=2), st.booleans())
 def test_two_events_are_cut_halfway_through_what_they_share(drawn, same):
     (s, _), (t, _) = first, second = [(start, start + length) for start, length in drawn]
@@ -107,12 +96,6 @@ def test_two_events_are_cut_halfway_through_what_they_share(drawn, same):
             own = own[1:]
         labels[own] = kinds[k]
     np.testing.assert_array_equal(got, labels)
-
-
-def test_an_event_within_another_is_kept():
-    within = labels_from_events([[0, 10], [2, 4], [7, 9]], ["a", "b", "c"], n_samples=11, on_overlap="cut")
-    assert within.tolist() == ["", "", "b"] + ["a"] * 5 + ["c"] + [""] * 2
-    assert labels_from_events([[0, 8], [0, 2]], [1, 2], n_samples=8, on_overlap="cut").tolist() == [2] + [1] * 7
 
 
 def test_labels_from_events_refuses():
@@ -173,14 +156,6 @@ def test_two_shapes_of_one_kind_are_two_queries():
     assert len(QuerySegmenter("dtw", learning=Learning(n_templates=1)).fit(X, y).queries_) == 1
     far = np.abs(np.subtract.outer(*[np.r_[np.zeros(5), np.full(4, 9.0), 50.0]] * 2))
     assert [group.tolist() for group in groups(far, 3)] == [[5, 6, 7, 8], [0, 1, 2, 3, 4]]
-
-
-def test_marks_that_touch_are_no_examples():
-    X, ranges = recording([BUMP] * 6, gap=0)
-    y = labels_from_events(ranges, n_samples=len(X))
-    y[ranges[1, 1] - 3 : ranges[2, 0] + 3] = 1  # the second and third merge
-    fitted = QuerySegmenter("dtw").fit(X, y)
-    assert len(fitted.query_) <= 5
 
 
 # ----------------------------------------------------------------------------------------------------------- background
@@ -357,16 +332,6 @@ def test_query_taken_from_the_recording():
         QuerySegmenter(query="auto").fit(np.arange(30.0)[:, np.newaxis])
     with pytest.raises(ValueError, match="'weight' must be None where query='auto'"):
         QuerySegmenter(query="auto", weight=[1.0, 2.0]).fit(X[:, np.newaxis])
-
-
-def test_refined_repetitions_fit_better():
-    X, _ = recording([BUMP * 1.5] * 6)
-    plain = QuerySegmenter("dtw", background=1.0).fit(BUMP)
-    refined = QuerySegmenter("dtw", background=1.0, learning=Learning(refine=2)).fit(BUMP)
-    before, after = plain.segment(X), refined.segment(X)
-    assert after.cost.sum() < 0.5 * before.cost.sum()
-    np.testing.assert_array_equal(refined.query_[:, 0], BUMP)  # what was fitted stays
-    assert len(after) == 6
 
 
 # -------------------------------------------------------------------------------------------------------- self-training

@@ -7,15 +7,9 @@ import numpy as np
 import pandas as pd
 import pytest
 from inputs import identical, searcher_of
+from test_parts import ecg
 
-from sktslib import load_ecg_example
 from sktslib.search import _chunks, _run, _sources
-
-
-def ecg():
-    """Nine seconds of a heart, and one of its beats."""
-    y = load_ecg_example()["sequence"]
-    return y, y[300:340]
 
 
 def kinds(n):

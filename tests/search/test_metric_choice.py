@@ -17,7 +17,6 @@ from sktslib.metrics import labels_from_events
 from sktslib.model_selection import BlockedSeriesSplit
 from sktslib.search._learning import choice
 from sktslib.search._learning.choice import Block, Candidate, Evidence, blocks_of, compare, evidence_of, unit_of
-from sktslib.search._query import annotation
 from sktslib.search._segments.optimal import Background
 
 SHAPE = np.array([0.0, 2.0, 3.0, -2.0, -1.0, 0.5])
@@ -136,24 +135,6 @@ def test_segmenter_chooses_by_labels(few):
     assert jobs.metric_ == fitted.metric_
     for name in table:
         np.testing.assert_array_equal(jobs.cv_results_[name], table[name])
-
-
-def test_what_stretches_is_found_by_what_stretches():
-    X, y = recording(noise=0.05)
-    score = {}
-    for k, times in enumerate((1.0, 1 / 16)):
-        trial = QuerySegmenter("auto")
-        trial._check_parameters()
-        trial._resolve()
-        trial._lengths = None
-        marked = annotation(trial, X, y, None)
-        block = blocks_of(marked.ranges, len(X))[0]
-        evidence = choice.evidence_of_segments(choice._tried(trial, Candidate("adtw", times)), marked, block, None)
-        assert len(evidence.hits) == 4
-        score[k] = evidence.score
-        assert evidence.margin > 0
-        np.testing.assert_array_equal(marked.data, X.T)
-    assert score[0] == score[1] == 1.0
 
 
 @long_without_compiler

@@ -8,7 +8,7 @@ import pytest
 from strategies import long_without_compiler
 
 from sktslib import QuerySegmenter
-from sktslib.search._segments.repetitions import dominant_period, gains
+from sktslib.search._segments.repetitions import gains
 
 RATE = 50
 
@@ -57,16 +57,6 @@ def test_repetitions_are_counted_whatever_is_around_them(around, count):
         least, most = segments.count_interval
         assert least <= count <= most
         assert least <= len(segments) <= most
-
-
-@long_without_compiler
-def test_pauses_between_sets_are_no_repetitions():
-    rng = np.random.default_rng(1)
-    X = exercise(rng, 9)
-    segments = counted(np.concatenate([X, rest(rng, X, 500), X]))
-    assert abs(len(segments) - 18) <= 1
-    inside = (segments.start > len(X) + 40) & (segments.end < len(X) + 460)
-    assert not inside.any()
 
 
 @long_without_compiler
@@ -128,15 +118,6 @@ def test_the_gain_is_the_share_of_two_stretches_that_is_no_difference():
         own = np.array([10 * np.var(np.concatenate(pair)) for pair in pairs])
         expected = (np.sqrt(own) * np.maximum(1 - apart / own, 0)).sum() / np.sqrt(own).sum()
         assert gain == pytest.approx(expected * (1 - 10 / 60))
-
-
-def test_half_and_twice_the_period_are_not_taken():
-    rng = np.random.default_rng(5)
-    for period in (23, 60, 170):
-        for _ in range(3):
-            X = exercise(rng, 15, period, noise=0.3).T
-            found, *_ = dominant_period((X - X.mean(axis=1, keepdims=True)) / X.std(axis=1, keepdims=True))
-            assert abs(found / period - 1) < 0.1
 
 
 def test_channels_count_by_how_periodic_they_are():

@@ -219,17 +219,6 @@ def test_percentile_of_a_profile_by_running_sums_is_exact(monkeypatch):
         assert len(searcher.set_params(threshold=Percentile(percentile)).search(y)) == count
 
 
-@pytest.mark.parametrize("how", [None, "zscore"])
-def test_path_of_an_elastic_window(how):
-    rng = np.random.default_rng(6)
-    x, y, w = rng.normal(size=(9, 2)), rng.normal(size=(60, 2)), rng.random(9)
-    matches = searcher_of("dtw", mode="windows", normalize=how).fit(x, weight=w).search(y)
-    window = naive.normalize_values(y[matches.start[0] : matches.end[0]], w, how)
-    want = naive.elastic("dtw", naive.normalize_values(x, w, how), window, w)
-    assert matches.distance[0] == pytest.approx(want.distance, rel=1e-9)
-    np.testing.assert_array_equal(matches.path(0) - [[0], [matches.start[0]]], want.path)
-
-
 def test_accumulated_costs_of_a_search():
     rng = np.random.default_rng(3)
     x, y, w = rng.normal(size=7), rng.normal(size=40), rng.random(7)
@@ -311,17 +300,3 @@ def test_window_search_needs_three_times_its_input_at_most(m, n_matches, how):
     profile, search = peaks
     assert profile > 0.99  # the distances themselves were counted
     assert 1 + max(profile, search) <= 3.05
-
-
-@pytest.mark.slow
-def test_exact_distances_of_long_queries(monkeypatch):
-    rng = np.random.default_rng(0)
-    y, x = rng.normal(size=(2, 800)), rng.normal(size=(170, 2))
-    for at in (5, 240, 480):
-        y[:, at : at + 170] = x.T + rng.normal(size=x.T.shape) / 10
-    monkeypatch.setattr("sktslib.search._sources.COPIED", 300)  # fewer numbers than a query has
-    monkeypatch.setattr("sktslib.distances._kernels.mass.LEAST", 1)  # distances have slack, so exact ones are computed
-    found = searcher_of("euclidean", n_matches=3).fit(x).search(y.T)
-    assert sorted(found.start.tolist()) == [5, 240, 480]
-    for match in found:
-        assert match.distance == pytest.approx(np.linalg.norm(y[:, match.start : match.end].T - x), rel=1e-12)

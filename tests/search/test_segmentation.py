@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from inputs import Slices, identical, segmenter_of
+from inputs import Slices, identical, refused, segmenter_of
 from strategies import compiled, long_without_compiler, pairs, parameters, plain, small_sizes, times, unmeant
 
 from sktslib import QuerySegmenter
@@ -422,6 +422,7 @@ def test_only_chunks_are_read(monkeypatch):
     segments = segmenter_of("dtw").fit([0, 1, 3, 1]).segment(y)
     assert len(segments) == 400
     assert y.most == 128
+    refused(lambda: segmenter_of("euclidean").fit([0, 1, 3]).segment(Slices(np.zeros(2))), "longer than the sequence")
 
 
 @pytest.mark.slow

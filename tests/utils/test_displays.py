@@ -1,6 +1,5 @@
 """Displays: what is drawn, its data and its labels, and what all of them share."""
 
-from datetime import UTC
 from itertools import combinations
 from types import SimpleNamespace
 
@@ -13,14 +12,12 @@ from matplotlib.dates import date2num
 from pictures import DATES, PATH, QUERY, SEQUENCE, Found
 
 from sktslib import QuerySearcher, QuerySegmenter
-from sktslib._plots.base import LONG_LINE
 from sktslib.distances import DTW, dtw
 from sktslib.metrics import event_f1_score
 from sktslib.utils import visualisation as v
 from sktslib.utils.visualisation import (
     AlignmentDisplay,
     CostMatrixDisplay,
-    WeightedQueryDisplay,
     plot_alignment,
     plot_costmatrix,
     plot_search_distance_result,
@@ -241,11 +238,6 @@ def test_of_many_repetitions_some_are_drawn(count):
     assert display.mean_lines_[0].get_ydata()[0] == (count - 1) / 2
 
 
-# ------------------------------------------------------------------------------------------------- occurrences, weights
-
-FOUND = Found([10], [12], [1.0])
-
-
 # ----------------------------------------------------------------------------------------------------------- search
 def test_the_name_of_an_only_query_stands_beside_its_distances():
     for query, name in (({"beat": QUERY}, "distance from beat"), (QUERY, "distance")):
@@ -317,53 +309,6 @@ def test_ranks_of_more_than_thirty_of_one_and_of_none():
     assert part.ax_.get_ylim()[1] < 5
 
 
-HALVES = np.arange(200) * 0.5 + 7
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("res", "sequence", "ts", "label", "places"),
-    [
-        (FOUND, SEQUENCE, HALVES, "time", HALVES),
-        # The times that a result carries are used when no others are given.
-        (SimpleNamespace(**FOUND._asdict(), times=HALVES), SEQUENCE, None, "time", HALVES),
-        (FOUND, SEQUENCE, DATES, "time", date2num(DATES)),
-        (FOUND, SEQUENCE, DATES.to_numpy(), "time", date2num(DATES)),
-        (FOUND, SEQUENCE, DATES.to_pydatetime().tolist(), "time", date2num(DATES)),
-        (FOUND, pd.Series(SEQUENCE, index=DATES), None, "time", date2num(DATES)),
-        (FOUND, SEQUENCE, DATES - DATES[0], "time (s)", np.arange(200) * 3600),
-        (FOUND, SEQUENCE, [t.replace(tzinfo=UTC) for t in DATES.to_pydatetime()], "time (UTC)", date2num(DATES)),
-    ],
-)
-def test_times_of_occurrences(res, sequence, ts, label, places):
-    display = plot_search_distance_result(res, sequence, ts)
-    assert display.ax_.get_xlabel() == label
-    np.testing.assert_allclose(display.sequence_lines_[0].get_xdata(), places)
-    np.testing.assert_allclose(display.occurrence_lines_[0].get_segments()[0][:, 0], places[10:12])
-    display.figure_.canvas.draw()
-    if places[0] == date2num(DATES[0]):
-        assert display.ax_.get_xticklabels()[0].get_text().startswith(("Mar", "Apr", "00:00", "12:00", "30", "31"))
-
-
-def test_a_long_sequence_is_reduced_and_keeps_its_peaks():
-    n = 1_000_000
-    sequence = np.sin(np.arange(n) / 1e4)
-    sequence[[123_456, 654_321]] = 50, -50
-    sequence[200_000:200_003] = np.nan
-    display = plot_search_distance_result(Found([123_400, 0], [123_500, 400_000], [0.0, 1.0]), sequence)
-    x, y = display.sequence_lines_[0].get_data()
-    assert len(x) < LONG_LINE
-    assert (y.min(), y.max()) == (-50, 50)
-    assert np.isfinite(y).all()
-    assert x[np.argmax(y)] == pytest.approx(123_456, abs=2000)
-    long, short = display.occurrence_lines_[0].get_segments()
-    assert short[:, 1].max() == 50
-    assert len(short) >= 2
-    assert len(long) < LONG_LINE
-    exact = plot_search_distance_result(Found([0], [5], [0.0]), sequence[:LONG_LINE])
-    np.testing.assert_array_equal(exact.sequence_lines_[0].get_ydata(), sequence[:LONG_LINE])
-
-
 # ----------------------------------------------------------------------------------------------------------- weight
 @pytest.mark.parametrize(
     ("times", "label", "places"),
@@ -389,11 +334,6 @@ def test_each_point_of_a_query_is_colored_by_its_weight(times, label, places, ow
     assert display.axes_[-1].get_xlabel() == label
     low, high = display.ax_.get_ylim()
     assert low < QUERY.min() < QUERY.max() < high
-
-
-def test_a_query_of_one_point_is_drawn():
-    display = WeightedQueryDisplay.from_predictions([2.0])
-    np.testing.assert_array_equal(display.query_points_[0].get_offsets(), [[0, 2]])
 
 
 # ----------------------------------------------------------------------------------------------------------- alignments
@@ -608,12 +548,6 @@ def test_segmentation_result_has_a_row_for_each_distance():
         np.testing.assert_array_equal(line.get_ydata(), SEQUENCE)
     assert [ax.get_xlabel() for ax in display.axes_] == ["", "sample"]
     assert len(plot_segmentation({f"distance {k}": [k] for k in range(10)}, QUERY).axes_) == 10  # more than channels
-
-
-def test_segmentation_dates():
-    display = plot_segmentation([0, 199, 200], SEQUENCE, DATES)
-    expected = date2num([DATES[0], DATES[199], DATES[199] + (DATES[1] - DATES[0])])
-    np.testing.assert_allclose(boundary_positions(display.boundary_lines_[0]), expected)
 
 
 def test_segmentation_colors_classes_and_hatches_what_is_partial():

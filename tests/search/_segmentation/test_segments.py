@@ -136,6 +136,8 @@ def test_no_repetition():
     assert len(segments) == len(segments.to_frame()) == len(segments.summary()) == 0
     assert segments.warped().shape == (0, 6, 1)
     assert segments.stretch.size == segments.duration.size == 0
+    assert "count" in segments.summary()
+    refused(lambda: segments.warped("R"), "not a label")
 
 
 def test_picture_of_repetitions():
@@ -177,12 +179,6 @@ def test_pictures_of_tables_name_the_channels():
 def test_words_that_are_no_query():
     with pytest.raises(ValueError, match=r"a list of arrays or None. Got \'autom\'; QuerySegmenter\(query=\'auto\'\)"):
         QuerySegmenter(query="autom").fit(np.zeros(9))
-
-
-def test_a_summary_of_nothing_has_its_columns():
-    segments = QuerySegmenter("euclidean").fit([0, 1, 0]).segment([9.0, 9, 9, 9])
-    assert len(segments) == 0 and "count" in segments.summary()
-    refused(lambda: segments.warped("R"), "not a label")
 
 
 # -------------------------------------------------------------------------------------------------------------- classes
