@@ -1,9 +1,7 @@
 """Event scores against brute force, and what they promise; events that overlap; reports."""
 
-import math
 import pickle
 import re
-from itertools import combinations, permutations
 
 import naive
 import numpy as np
@@ -12,7 +10,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from inputs import refused
-from naive import runs
 
 from sktslib import QuerySearcher, QuerySegmenter
 from sktslib.metrics import (
@@ -24,45 +21,6 @@ from sktslib.metrics import (
     segmentation_covering,
 )
 from sktslib.preprocessing import resample
-
-
-# --------------------------------------------------------------------------------------------------- brute force
-def slow_events(labels):
-    return [(start, end) for start, end, label in runs(labels) if label != 0]
-
-
-def iou(a, b):
-    inter = len(set(range(*a)) & set(range(*b)))
-    return inter / len(set(range(*a)) | set(range(*b)))
-
-
-def matchings(true, pred, agree):
-    """Every one-to-one set of agreeing pairs."""
-    for size in range(min(len(true), len(pred)) + 1):
-        for chosen in combinations(true, size):
-            for partners in permutations(pred, size):
-                if all(map(agree, chosen, partners)):
-                    yield list(zip(chosen, partners, strict=True))
-
-
-def slow_f1(true, pred, agree):
-    total = len(true) + len(pred)
-    return 1.0 if total == 0 else 2 * max(len(pairs) for pairs in matchings(true, pred, agree)) / total
-
-
-def slow_error(true, pred, agree):
-    if not true and not pred:
-        return 0.0
-    found = list(matchings(true, pred, agree))
-    most = max(map(len, found))
-    sums = [sum(abs(a[0] - b[0]) + abs(a[1] - b[1]) for a, b in pairs) for pairs in found if len(pairs) == most]
-    return min(sums) / (2 * most) if most else math.inf
-
-
-def slow_covering(y_true, y_pred):
-    true, pred = ([(a, b) for a, b, _ in runs(y)] for y in (y_true, y_pred))
-    return sum((b - a) * max(iou((a, b), other) for other in pred) for a, b in true) / len(y_true)
-
 
 label_vectors = st.integers(0, 14).flatmap(
     lambda n: st.tuples(*[st.lists(st.sampled_from([0, 0, 1, 2]), min_size=n, max_size=n)] * 2)
@@ -81,32 +39,26 @@ def test_labels_are_their_events(pair):
     y, other = pair
     events, others = events_from_labels(y), events_from_labels(other)
     assert events.dtype == np.intp and events.shape[1:] == (2,)
-    assert [tuple(e) for e in events.tolist()] == slow_events(y)
+    assert [tuple(e) for e in events.tolist()] == naive.events(y)
     for score in (event_f1_score, boundary_error):
         assert score(y, other) == score(events, others) == score(y, others) == score(events, other)
     covering = segmentation_covering(y, other)
     assert covering == segmentation_covering(y, others) == segmentation_covering(events, other)
-    assert covering == pytest.approx(slow_covering(y, other) if y else 1.0, rel=1e-12)
+    assert covering == pytest.approx(naive.segmentation_covering(y, other), rel=1e-12)
     assert event_f1_score(y, y) == event_f1_score(y, y, min_iou=1.0) == event_f1_score(y, y, tolerance=0) == 1.0
     assert (boundary_error(y, y), segmentation_covering(y, y)) == (0.0, 1.0)
 
 
 @given(event_lists, event_lists, ious, st.sampled_from([0, 1, 2.5, 100]), st.integers(0, 99))
 def test_scores_equal_brute_force(true, pred, min_iou, tolerance, seed):
-    def overlap(a, b):
-        return iou(a, b) >= min_iou
-
-    def near(a, b):
-        return abs(a[0] - b[0]) <= tolerance and abs(a[1] - b[1]) <= tolerance
-
     rng, a, b = np.random.default_rng(seed), intervals(true), intervals(pred)
     kept = a.copy(), b.copy()
     # Neither sides nor orders matter.
     for sides in ((a, b), (b, a), (rng.permutation(a), rng.permutation(b))):
-        assert event_f1_score(*sides, min_iou=min_iou) == slow_f1(true, pred, overlap)
-        assert event_f1_score(*sides, tolerance=tolerance) == slow_f1(true, pred, near)
+        assert event_f1_score(*sides, min_iou=min_iou) == naive.event_f1(*sides, min_iou)
+        assert event_f1_score(*sides, tolerance=tolerance) == naive.event_f1(*sides, tolerance=tolerance)
         error = boundary_error(*sides, min_iou=min_iou)
-        assert error == pytest.approx(slow_error(true, pred, overlap), rel=1e-12)
+        assert error == pytest.approx(naive.boundary_error(*sides, min_iou), rel=1e-12)
     np.testing.assert_array_equal(a, kept[0])
     np.testing.assert_array_equal(b, kept[1])
 

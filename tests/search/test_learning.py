@@ -70,11 +70,7 @@ def test_labels_of_any_type(y, kinds, idle):
 @given(st.lists(st.integers(0, 2), max_size=12))
 def test_occurrences_are_runs_of_two_samples_or_more(code):
     ranges, labels = occurrences(np.array(code, dtype=int))
-    want = []
-    for s in range(len(code)):
-        if code[s] and (s == 0 or code[s - 1] != code[s]):
-            e = next((k for k in range(s, len(code)) if code[k] != code[s]), len(code))
-            want += [(s, e, code[s])] if e - s > 1 else []
+    want = [(s, e, label) for s, e, label in naive.runs(code) if label and e - s > 1]
     assert [(*r, label) for r, label in zip(ranges.tolist(), labels.tolist(), strict=True)] == want
 
 
