@@ -10,12 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..distances._kernels.compile import pieces, stop_if_unwanted
-from ..distances._kernels.selection import all_free, apart, greedy
+from ..distances._kernels.selection import BLOCK, all_free, apart, greedy
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-BLOCK = 2**14  # distances at a time
 LEAST_BATCH = 2**13  # candidates sorted at a time, at least
 FIRST = 64  # candidates for each match that are sorted before all others
 COMPARED = 16  # chosen ranges that a candidate is compared with, about
@@ -194,8 +193,7 @@ def _ascending(distance, start, end, limit, slack, chosen):
     low, size = -np.inf, max(LEAST_BATCH, len(distance) // 32)
     wanted = min(FIRST * chosen.most, size)  # the matches are among these, mostly
     while low < np.inf and low * (1.0 - slack) <= limit:
-        few = len(distance) <= 2 * wanted
-        bound = np.inf if few else _guess(distance, start, end, chosen, low, wanted)
+        bound = np.inf if len(distance) <= 2 * wanted else _guess(distance, start, end, chosen, low, wanted)
         parts = []
         for first in range(0, len(distance) or 1, BLOCK):
             d = distance[first : first + BLOCK]
