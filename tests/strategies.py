@@ -255,6 +255,7 @@ SIZES = {
     "distances._kernels.selection.BLOCK": [1, 7, 2**14],
     "distances._kernels.selection.FEW": [0, 8],
     "search._selection.FIRST": [1, 3, 64],
+    "search._selection.COMPARED": [16, 2**21],
 }
 
 

@@ -1,5 +1,8 @@
 """Searches of subsequences and by windows, selection and matches against the reference implementations."""
 
+import threading
+from concurrent.futures import CancelledError
+
 import naive
 import numba
 import numpy as np
@@ -164,7 +167,7 @@ def test_window_profile_beside_a_huge_offset():
 
 @given(
     st.lists(
-        st.tuples(st.sampled_from([0.0, 0.5, 1.0, 2.0, np.inf]), st.integers(0, 8), st.integers(1, 5)), max_size=12
+        st.tuples(st.sampled_from([0.0, 0.5, 1.0, 2.0, np.inf]), st.integers(0, 40), st.integers(1, 9)), max_size=16
     ),
     st.sampled_from([None, 1, 2, 3]),
     st.sampled_from([None, 0.0, 1.0]),
@@ -176,9 +179,19 @@ def test_selection_equals_the_reference(rows, n_matches, threshold, max_overlap,
     start = np.array([r[1] for r in rows], dtype=int)
     end = start + np.array([r[2] for r in rows], dtype=int)
     want = naive.select(distance, start, end, n_matches, threshold, max_overlap)
-    with small_sizes(data, "search._selection.LEAST_BATCH", "search._selection.FIRST", "search._selection.BLOCK"):
+    with small_sizes(data, *(f"search._selection.{size}" for size in ("LEAST_BATCH", "FIRST", "BLOCK", "COMPARED"))):
         got = select(distance, start, end, n_matches=n_matches, threshold=threshold, max_overlap=max_overlap)
     assert list(got) == list(want)
+
+
+def test_a_choice_whose_thread_is_told_to_end_does_so(monkeypatch):
+    event = threading.Event()
+    monkeypatch.setattr(threading.current_thread(), "unwanted", (event,), raising=False)
+    arguments = np.arange(9.0), np.arange(9), np.arange(9) + 3
+    assert list(select(*arguments)) == [0, 3, 6]
+    event.set()
+    with pytest.raises(CancelledError):
+        select(*arguments)
 
 
 @given(
