@@ -335,7 +335,7 @@ def limits_of(normalization, plan, names):
     if plan.mode == "subsequence" and plan.normalize is None:
         name, value = ("scale_limits", scale_limits) if scale else ("offset_limit", offset_limit)
         rule = "be None in a subsequence search without a 'method', which compares the values themselves"
-        raise refused(f"The {name!r} parameter of Normalization", rule, shown(value), "Take candidates='windows'.")
+        raise refused(f"The {name!r} parameter of Normalization", rule, shown(value), "Set candidates='windows'.")
     constant = np.flatnonzero(moments_of_query(plan).deviation == 0)
     if plan.by_channel is not None:
         constant = np.intersect1d(constant, plan.by_channel.taking_part)

@@ -378,7 +378,7 @@ class FalseDiscoveryRate(ThresholdRule):
             nothing = "which find nothing" if several else "so there are no matches"
             warn(
                 f"No distance keeps a false discovery rate of {self.alpha:g}{several}, {nothing}: at "
-                f"least {least} matches must be nearer than nearly all those of decoys. {why}. Take a larger 'alpha', "
+                f"least {least} matches must be nearer than nearly all those of decoys. {why}. Set a larger 'alpha', "
                 "search a longer recording, or set 'threshold' to a number."
             )
         return thresholds
@@ -477,7 +477,7 @@ def check_threshold(estimator, marked=True):
     if isinstance(rule, Conformal) and not marked:
         raise ValueError(
             f"The 'threshold' parameter of {owner} can be a Conformal only where 'fit' is given labels 'y', by whose "
-            f"occurrences it is found. Got {threshold!r} and a query. Take 'fdr:0.05', which needs no labels, or a "
+            f"occurrences it is found. Got {threshold!r} and a query. Use 'fdr:0.05', which needs no labels, or a "
             "number."
         )
 

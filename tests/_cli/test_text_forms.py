@@ -133,9 +133,9 @@ FORMS = {
     },
     "a footer": Form("t,v\n" + TV + "End of data\n", times=T, notes=["line 8 is after the data and skipped"]),
     "a footer of two lines": Form(
-        "t,v\n" + TV + "\nsum of 6\nmean,of,all,1.6\n", times=T, notes=["lines 9, 10 are beh"]
+        "t,v\n" + TV + "\nsum of 6\nmean,of,all,1.6\n", times=T, notes=["lines 9, 10 are after"]
     ),
-    "a footer with a comma": Form("t;v\n" + rows("{};{}", T, V) + "; end, of file\n", times=T, notes=["behind"]),
+    "a footer with a comma": Form("t;v\n" + rows("{};{}", T, V) + "; end, of file\n", times=T, notes=["after"]),
     "JSON above": Form(
         '# {"rate": 4, "columns": ["v", "w"]}\n# end\n' + rows("{}\t{}\t", V, W), ["v", "w"], np.arange(6) / 4
     ),

@@ -280,7 +280,7 @@ def test_what_is_wrong_is_said(metrics, weight, said):
 
 
 def test_barycenters_are_those_of_the_parts():
-    with pytest.raises(ValueError, match=r"Mixed Distance; its parts .* barycenter of the channels of each part"):
+    with pytest.raises(ValueError, match=r"Mixed Distance; its parts .* Average the channels of each part"):
         barycenter(X, Mixed({0: DTW(), (1, 2): ADTW(0.5)}))
 
 

@@ -254,7 +254,7 @@ def test_series_that_no_path_joins_have_medoids_of_their_own():
         ([0, 0], r"2 different indices of the 9 series, one per cluster. Got \[0, 0\]"),
         ([0, 9], r"Got \[0, 9\]"),
         ([0], "Got"),
-        (NINE[:2], "take TimeSeriesKMeans"),
+        (NINE[:2], "use TimeSeriesKMeans"),
         ("randm", "Did you mean 'random'"),
     ],
 )

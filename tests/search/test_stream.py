@@ -149,7 +149,7 @@ def test_what_streams_refuse():
     refused(lambda: stream.update([1.0], times=[0.0]), "strictly increasing. Got 0.0 after 6.0, at sample 2")
     for query in ([1, 2], [np.array([1, 2]), np.array([2, 1])]):
         found = searcher_of("euclidean", threshold=9.0).fit(query).stream().update([1, 2, 3])
-        refused(found.plot, "matches of a stream cannot be drawn", "Pass yours")
+        refused(found.plot, "matches of a stream cannot be drawn", "Pass the sequence")
     y = np.zeros(40)
     y[30] = np.nan
     size, _sources.CHUNK = _sources.CHUNK, 16

@@ -337,7 +337,7 @@ class Mixed(Metric):
 
     def _path(self, pair):
         raise ValueError(
-            "The Mixed Distance has no warping path of its own: each part aligns its channels by itself. Take the path "
+            "The Mixed Distance has no warping path of its own: each part aligns its channels by itself. Use the path "
             "of a part, metric.metrics[key](x, y).path, of a match matches.path(k, channel); or search for "
             "subsequences, in which all share one."
         )

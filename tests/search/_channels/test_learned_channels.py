@@ -92,7 +92,7 @@ def _few_candidates(monkeypatch):
 
 def test_labels_are_of_whole_occurrences():
     _, y, labels = recording()
-    words = r"'lag' .* less than .* what is labeled.*a lag of 21 .* from 20 to 41\. Label up to the end"
+    words = r"'lag' .* less than .* each label.*a lag of 21 .* from 20 to 41\. Label up to the end"
     with pytest.raises(ValueError, match=words):
         searcher_of("correlation", channel_lag=[0, 21, 0]).fit(y, labels)
     left_out = {"channel_lag": [0, 21, 0], "channel_weight": [1, 0, 1]}
