@@ -78,9 +78,9 @@ def _row(rows, weighted, k, i):
 
 @step
 def _first(lo, i):
-    """Return the first series point that query point i may be aligned with.
+    """Return the first series point that query point i may be aligned with; without a band (`lo` is None) it is 0.
 
-    Without a band, `lo` is None and `hi` holds the number of series points for all query points.
+    Then `hi` of `_last` and `_limit` holds only the number of series points.
     """
     return 0 if lo is None else lo[i]
 
