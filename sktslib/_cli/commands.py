@@ -83,10 +83,7 @@ def parameters(table):
     return found
 
 
-POLARITY = (
-    "same: the signs of the query; any: also mirrored; channels: each of at most 8 channels with a sign of "
-    "its own (default: same)"
-)
+POLARITY = "same: the signs of the query; any: also mirrored; channels: each of at most 8 its own (default: same)"
 COMMON = {
     "max_gap": "the largest step of the times, in their unit or a duration such as 1.5s, that is not a gap; no result "
     "spans one (default: None)",
@@ -143,9 +140,7 @@ SEGMENT = {
     "nan_policy": "raise: refuse missing values; omit: let no repetition cross one (default: raise)",
     **COMMON,
 }
-DISTANCE = {
-    "cutoff": "a distance above it is given as infinity (default: no cutoff)",
-}
+DISTANCE = {"cutoff": "a distance above it is given as infinity (default: no cutoff)"}
 EVALUATE = {
     "min_iou": "the least intersection over union of ranges that agree (default: 0.5)",
     "tolerance": "in place of --min-iou: samples, or a duration such as 0.1s, by which their starts and ends may "
@@ -157,8 +152,7 @@ DURATIONS = {
     "max_gap": "a number in the unit of the times (of dates, seconds), or a duration such as 500ms or 1.5s",
     **dict.fromkeys(("channel_tolerance", "tolerance"), "a number of samples, or a duration such as 500ms or 1.5s"),
     "channel_lag": "a number of samples, or a duration such as 500ms or 1.5s, or a list of one for each channel, "
-    "0s,0.5s, or a "
-    """dict of numbers by channel, '{"B": 10}'""",
+    "0s,0.5s, or a dict of numbers by channel, '{\"B\": 10}'",
     "lengths": "SHORTEST,LONGEST, each none, a number of samples, or a duration such as 500ms or 1.5s",
 }
 
@@ -411,8 +405,7 @@ def add_task(parser, argv, name="segment", counts=False):
             "--model FILE": "in place of queries an estimator that `sktslib learn` saved; a .skops file needs skops, "
             "others --trust",
             "--trust": f"load a --model that joblib saved: {WARNING}",
-            "--map QUERY=RECORDING,...": "columns compared under other names, mV=ecg_mV (default: by name, or else in "
-            "order)",
+            "--map QUERY=RECORDING,...": "columns of other names, mV=ecg_mV (default: by name, else in order)",
             "--one-per-place": "of matches of several queries that overlap, more than --max-overlap allows, keep the "
             "nearest",
         }
@@ -451,8 +444,7 @@ LEARNING = {
     "--on-overlap WAY": "of ranges that overlap: first keeps those listed first, merge joins a class, cut halves "
     "(default: error)",
     "--task": "what the estimator is for (default: segment)",
-    "--output FILE": "where to save the estimator: model.skops, which runs no code when it is loaded, or model.joblib, "
-    "which does",
+    "--output FILE": "where to save the estimator: model.skops, or model.joblib, which runs code when it is loaded",
 }
 REQUIRED = {"required": True}
 

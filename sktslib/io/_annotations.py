@@ -98,7 +98,6 @@ def read_annotations(path: str | os.PathLike[str], rate: float | None = None) ->
     """
     import pandas as pd
 
-    path = os.fspath(path)
     stem, suffix = os.path.splitext(path)
     if suffix.lower() not in (".edf", ".bdf", ".txt", ".csv"):
         return annotations(library("wfdb", "wfdb"), os.path.abspath(stem), suffix[1:], 1)

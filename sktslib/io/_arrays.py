@@ -19,7 +19,7 @@ from ..utils._names import warn
 from ..utils._times import Sampling
 from ..utils.validation import shown
 from ._library import CUT_OFF, Reader, check_fits, is_rate, is_real, library, one_array, rate_of, split
-from ._recording import Recording, Stored, without
+from ._recording import Recording, Stored, changed, without
 
 LARGEST_SAMPLE = 257  # most bytes per sample, over all channels of a sound
 HDF5 = b"\x89HDF\r\n\x1a\n"
@@ -44,8 +44,7 @@ def open_numpy(path, transpose=False):
     """Return the array of a file, or the named one of several in an NPZ file; its rows may be the channels."""
     file, wanted = split(path)
     with Path(file).open("rb") as opened:
-        head = opened.read(6)
-    is_npy = head == b"\x93NUMPY"
+        is_npy = (head := opened.read(6)) == b"\x93NUMPY"
     if not is_npy:
         check_fits(os.path.getsize(file), "Save the array as an NPY file, which is read in parts.")
     facts = {}
@@ -74,8 +73,7 @@ def _audio(file):
             if "reshape" not in str(error):
                 raise
             rate, values = _whole_samples(file)
-    expected = [re.search(r"EOF prematurely.* (\d+) bytes from header", str(one.message)) for one in told]
-    for match in filter(None, expected):
+    for match in filter(None, (re.search(r"EOF.* (\d+) bytes from header", str(one.message)) for one in told)):
         there = f"{os.path.getsize(file)} of {match[1]} bytes are there"
         read = f"{len(values)} samples, {len(values) / rate:g} s, were read"
         warn(f"{file}: the file is cut off: {there}, and {read}")
@@ -174,13 +172,10 @@ def _check_elements(path):
 
 
 # ----------------------------------------------------------------------------------------------------------------- zarr
-FILES = ".zarray", ".zgroup", "zarr.json"
-
-
 def is_zarr(path, head):
     """Return whether a path is a zarr store: a folder with zarr's description, or a packed one."""
     is_named = path.lower().rstrip("/").endswith((".zarr", ".zarr.zip"))
-    return is_named or any(os.path.isfile(os.path.join(path, name)) for name in FILES)
+    return is_named or any(os.path.isfile(os.path.join(path, name)) for name in (".zarray", ".zgroup", "zarr.json"))
 
 
 def open_zarr(path):
@@ -194,11 +189,7 @@ def open_zarr(path):
         arrays = {name: item for name, item in members if isinstance(item, zarr.Array) and is_real(item.dtype)}
         array = arrays[one_array({name: array.shape for name, array in arrays.items()}, wanted, file)]
         facts |= array.attrs
-    return of_array(Stored(array.shape, partial(_rows, array), array.chunks), facts)
-
-
-def _rows(array, start, end):
-    return array[start:end]
+    return of_array(changed(array, np.asarray), facts)
 
 
 READERS = {"hdf5": Reader(is_hdf5, open_hdf5), "mat": Reader(is_mat, open_mat)}

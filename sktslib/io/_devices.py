@@ -270,9 +270,6 @@ def annotations(wfdb, record, annotator, frame):
 
 
 # ----------------------------------------------------------------------------------------------------- miniSEED and SAC
-SEED = ".mseed", ".miniseed", ".ms"
-
-
 def is_seismic(path, head):
     """Return whether a file is miniSEED (version 2 or 3) or binary SAC.
 
@@ -280,7 +277,8 @@ def is_seismic(path, head):
     """
     versions = [int.from_bytes(head[304:308], order) for order in ("little", "big")]
     is_sac = (path.lower().endswith(".sac") and 6 in versions) or 7 in versions
-    form = rb"[\d \0]{6}[A-Z ]" if path.lower().endswith(SEED) else rb"\d{6}[VASTDRQM][ \0]"
+    is_named = path.lower().endswith((".mseed", ".miniseed", ".ms"))
+    form = rb"[\d \0]{6}[A-Z ]" if is_named else rb"\d{6}[VASTDRQM][ \0]"
     is_seed = re.match(form, head) or head[:3] == b"MS\x03"
     return bool(is_seed) or (len(head) >= 632 and is_sac)
 

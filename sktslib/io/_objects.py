@@ -54,8 +54,7 @@ def of_obspy(stream, channels=None):
     if (apart := np.abs(starts - first)).max() > NEAR:
         k = int(np.argmax(apart))
         late = f"{traces[k].id}, {starts[k]:g} samples after the first"
-        one = f"Choose one of these, channels={traces[k].id!r}, or interpolate all from one start"
-        out = f"{one}: stream.interpolate(rate, starttime=...)."
+        out = f"Choose one, channels={traces[k].id!r}, or interpolate all: stream.interpolate(rate, starttime=...)."
         raise ValueError(f"the traces must be sampled at the same instants. Got {late}. {out}")
     n = max(at + trace.stats.npts for at, trace in zip(first.tolist(), traces, strict=True))
     check_fits(8 * n * len(names), "There are long gaps between the traces: pass a part, stream.slice(start, end).")

@@ -138,8 +138,7 @@ def read(
             raise TypeError(f"The reader {name} has no such option: {error}.") from None
         raise _named(path, error) from error
     if isinstance(values := recording.values, Stored):
-        values = Stored(values.shape, partial(_part, path, values.read), values.chunks)
-        recording = replace(recording, values=values)
+        recording = replace(recording, values=Stored(values.shape, partial(_part, path, values.read), values.chunks))
     if channels is not None and not chooses:
         recording = recording.select(channels)
     if times is not None:
@@ -155,9 +154,8 @@ def read(
 def _named(path: Any, error: Exception) -> Exception:
     """Return what a library found in a file as an error that names it, of a kind that `read` tells."""
     kind = next((kind for kind in (OSError, MemoryError) if isinstance(error, kind)), ValueError)
-    if isinstance(error, OSError | MemoryError | ValueError | TypeError):
-        return kind(f"In {path}: {error}")
-    return kind(f"In {path}: {type(error).__name__}: {error}. {CUT_OFF}")
+    is_told = kind is not ValueError or isinstance(error, ValueError | TypeError)
+    return kind(f"In {path}: {error}" if is_told else f"In {path}: {type(error).__name__}: {error}. {CUT_OFF}")
 
 
 def _part(path: Any, stored: Any, start: int, end: int) -> Any:
@@ -251,17 +249,13 @@ EMPATICA = re.compile(r"(acc|bvp|eda|hr|temp)\.csv", re.IGNORECASE)
 
 
 def _format_of(path, head):
+    """Return the entry of the format that a file has, or None."""
     unpacked = re.sub(r"\.(gz|bz2|xz|zip)$", "", path.lower())
     for entry in REFUSED:
         if unpacked.endswith(entry[1]) or (entry[2] and re.match(entry[2], head, re.IGNORECASE)):
             return entry
     is_empatica = EMPATICA.fullmatch(os.path.basename(path)) and re.match(rb"1\d{9}(\.\d+)?\s*[,\n\r]", head)
     return REFUSED[-1] if is_empatica else None
-
-
-def is_refused(path, head):
-    """Return whether a file has one of these formats."""
-    return _format_of(path, head) is not None
 
 
 def refuse(path, **options):
@@ -277,4 +271,4 @@ def check_format(path, head):
         raise UnknownFile(f"{path}: files of this format, {entry[0]}, are not read. {way_out}")
 
 
-READERS = {"refused": Reader(is_refused, refuse)}
+READERS = {"refused": Reader(_format_of, refuse)}

@@ -357,7 +357,7 @@ def changed(values: Any, change: Callable[[Any], Any], channels: int | None = No
     if not is_stored(values):
         return change(values)
     shape = (n_samples(values), *(shape_of(values)[1:] if channels is None else (channels,)))
-    return Stored(shape, partial(_changed, values, change))
+    return Stored(shape, partial(_changed, values, change), getattr(values, "chunks", None))
 
 
 def without(values: Any, codes: Any) -> Any:

@@ -128,7 +128,7 @@ def source_of(path, reading, option):
     except UnicodeDecodeError as error:
         if error.encoding == "charmap":  # the last encoding that was tried
             way_out = f"Give it the ending of its format, or save it as {FORMATS}, in Python for example by numpy.save."
-            what = "which is not text and does not begin like a file of another known format"
+            what = "which is not text and does not begin like any other known file"
             raise ValueError(f"{readable}, {what}. {way_out}") from None
         raise ValueError(f"{readable}, which is not {error.encoding}: name it, such as encoding=cp1252.") from None
     except (pd.errors.ParserError, pd.errors.ParserWarning) as error:

@@ -19,6 +19,10 @@ def _h5(path):
         file["ecg"] = VALUES
 
 
+def _zarr(path):
+    pytest.importorskip("zarr").create_array(path, data=VALUES, chunks=VALUES.shape)
+
+
 def _fif(path):
     mne = pytest.importorskip("mne")
     info = mne.create_info(["A", "B"], 250.0, "eeg")
@@ -35,6 +39,7 @@ FILES = {
     "mseed": ("obspy", made_files.mseed, "a.mseed"),
     "sac": ("obspy", lambda path: made_files.mseed(path, format="SAC"), "a.sac"),
     "hdf5": ("h5py", _h5, "a.h5"),
+    "zarr": ("zarr", _zarr, "a.zarr", "a.zarr/c/0/0"),
     "mat": ("scipy", lambda path: savemat(path, {"ecg": VALUES}), "a.mat"),
     "packed mat": ("scipy", lambda path: savemat(path, {"ecg": VALUES}, do_compression=True), "a.mat"),
     "fif": ("mne", _fif, "a_raw.fif"),

@@ -335,7 +335,7 @@ def test_streams_of_obspy():
     assert both.names == ["XX.A..BHZ", "XX.A..BHN"] and both.shape == (1000, 2) and both.rate == 100
     np.testing.assert_array_equal(np.asarray(both)[:, 1], late.data)
     late.stats.sampling_rate, late.stats.starttime = 250, start + 0.002
-    with pytest.raises(ValueError, match=r"same instants\. Got .* Choose one of these, channels='XX"):
+    with pytest.raises(ValueError, match=r"same instants\. Got .* Choose one, channels='XX"):
         read(stream)
 
 
