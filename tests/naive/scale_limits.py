@@ -7,16 +7,27 @@ import numpy as np
 from .series import INF, filled, interpolate, points, relative
 
 
+def moments(v, w):
+    """Weighted mean and standard deviation of one channel; the mean twice, as an offset costs it digits."""
+    total = math.fsum(w)
+    center = math.fsum(b * a for a, b in zip(v, w, strict=True)) / total
+    center += math.fsum(b * (a - center) for a, b in zip(v, w, strict=True)) / total
+    return center, math.sqrt(math.fsum(b * (a - center) ** 2 for a, b in zip(v, w, strict=True)) / total)
+
+
+def ratio_and_difference(query, window):
+    """The standard deviation over that of the query, and the mean less that of the query."""
+    (of_query, deviation), (mean, other) = query, window
+    return (other / deviation if deviation > 0 else math.nan), mean - of_query
+
+
 def beside_range(x, window, weight=None):
     """The same of a range of any length, by plain moments; channels in which no point has a weight do not count."""
     X, Y = points(x), points(window)
     counts = relative(weight, *X.shape).any(axis=0)
-    out = []
-    for k in range(X.shape[1]):
-        mean, deviation = ([f(series[:, k]) for series in (X, Y)] for f in (np.mean, np.std))
-        scale = deviation[1] / deviation[0] if deviation[0] > 0 else math.nan
-        out.append((scale, mean[1] - mean[0]) if counts[k] else (math.nan, math.nan))
-    return out
+    plain = [[moments(v, np.ones(len(v))) for v in series.T] for series in (X, Y)]
+    both = zip(*plain, counts, strict=True)
+    return [ratio_and_difference(a, b) if counted else (math.nan, math.nan) for a, b, counted in both]
 
 
 def beside(x, window, weight=None):
@@ -30,21 +41,10 @@ def beside(x, window, weight=None):
         Y = interpolate(Y, len(X))
     W = np.where(np.isnan(Y), 0.0, W)
     Y = filled(Y)
-    out = []
-    for k in range(X.shape[1]):
-        total = math.fsum(W[:, k])
-        if total == 0:
-            out.append((math.nan, math.nan))
-            continue
-        mean, deviation = [], []
-        for series in (X, Y):
-            center = math.fsum(w * v for w, v in zip(W[:, k], series[:, k], strict=True)) / total
-            rest = math.fsum(w * (v - center) for w, v in zip(W[:, k], series[:, k], strict=True)) / total
-            squares = (w * (v - center - rest) ** 2 for w, v in zip(W[:, k], series[:, k], strict=True))
-            mean.append(center + rest)
-            deviation.append(math.sqrt(math.fsum(squares) / total))
-        out.append((deviation[1] / deviation[0] if deviation[0] > 0 else math.nan, mean[1] - mean[0]))
-    return out
+    return [
+        ratio_and_difference(moments(a, w), moments(b, w)) if w.any() else (math.nan, math.nan)
+        for a, b, w in zip(X.T, Y.T, W.T, strict=True)
+    ]
 
 
 def margin(x, window, weight=None, *, scale_limits=None, offset_limit=None, beside=beside):
