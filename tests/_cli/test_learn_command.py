@@ -54,9 +54,7 @@ def test_seconds_of_labels_count_from_the_begin_of_a_dated_recording(files, caps
     pd.DataFrame({"start_time": events[:, 0] / 100, "end_time": events[:, 1] / 100}).to_csv("labels.csv", index=False)
     argv = ["learn", f"rec.csv:{first}-600", "--labels", "labels.csv", "--output", "m.joblib", "--metric", "euclidean"]
     err = printed(capsys, *argv).err
-    assert (
-        "labels: 3 ranges of 1, 'start_time' to 'end_time' read as seconds from 2024-03-31 00:59:58+00:00, where" in err
-    )
+    assert "3 ranges of 1, 'start_time' to 'end_time' read as seconds from 2024-03-31 00:59:58+00:00, where" in err
     labels = labels_from_events(events - first, n_samples=N - first)
     want = QuerySegmenter("euclidean").fit(pd.DataFrame({"mV": Y[first:]}), labels)
     np.testing.assert_array_equal(joblib.load("m.joblib").queries_[0], want.queries_[0])
@@ -69,27 +67,14 @@ def test_a_searcher_learns_its_threshold(files, capsys):
     frame, _ = table(capsys, "search rec.csv --trust --model m.joblib --columns mV --n-jobs 1")
     learned = QuerySearcher(normalize="mean", n_matches=None).fit(pd.DataFrame({"mV": FEW}), LABELS)
     same(frame, learned.search(pd.DataFrame({"mV": FEW})), ("start", "end", "distance", "label"))
-    assert (
-        "m.joblib', which is for `sktslib search`."
-        in printed(capsys, "segment rec.csv --trust --model m.joblib", code=2).err
-    )
+    err = printed(capsys, "segment rec.csv --trust --model m.joblib", code=2).err
+    assert "m.joblib', which is for `sktslib search`." in err
 
 
 def test_the_metric_may_be_chosen_by_the_labels(files, capsys):
     pd.DataFrame({"mV": FEW, "beat": LABELS}).to_csv("rec.csv", index=False)
-    argv = [
-        "--labels",
-        "beat",
-        "--task",
-        "search",
-        "--candidates",
-        "windows",
-        "--output",
-        "m.joblib",
-        "--metric",
-        "auto",
-    ]
-    err = printed(capsys, "learn", "rec.csv", *argv).err
+    line = "learn rec.csv --labels beat --task search --candidates windows --output m.joblib --metric auto"
+    err = printed(capsys, line).err
     assert f"metric chosen by the labels: {joblib.load('m.joblib').metric_!r}, normalize=" in err
     err = printed(capsys, "search rec.csv --query :10-20 --metric auto", code=2).err
     assert "--metric: 'auto' is chosen by labels: `sktslib learn` takes it" in err
@@ -124,11 +109,8 @@ def test_what_nobody_looked_through_is_learned_from_too(files, capsys, written, 
     np.testing.assert_array_equal(saved.self_training_, want.self_training_)
     assert want.self_training_[0, 0] > 0 and saved.classes_.tolist() == ["beat" if texts else 7]
     assert f"round 1: {want.self_training_[0, 0]} of {saved.classes_[0]} in unlabeled samples" in err
-    same(
-        table(capsys, "segment rec.csv --trust --model m.joblib --columns mV")[0],
-        want.segment(FEW),
-        ("start", "end", "cost"),
-    )
+    frame, _ = table(capsys, "segment rec.csv --trust --model m.joblib --columns mV")
+    same(frame, want.segment(FEW), ("start", "end", "cost"))
 
 
 @pytest.mark.parametrize(

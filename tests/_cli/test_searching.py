@@ -208,10 +208,7 @@ def test_columns_of_a_model_are_mapped(files, capsys):
         ("search: 100%", ["search", "rec.csv", "--query", "beat.csv", "--query", ":40-105"]),
         ("segmentation: 100%", ["segment", "rec.csv", "--query", "beat.csv"]),
         ("search: 100%", ["search", "rec.csv", "--model", "m.joblib", "--trust"]),
-        (
-            "learn thresholds: 100%",
-            ["learn", "lab.csv", "--labels", "label", "--task", "search", "--output", "m.joblib"],
-        ),
+        ("learn thresholds: 100%", "learn lab.csv --labels label --task search --output m.joblib".split()),
     ],
 )
 def test_a_bar_on_a_terminal_alone(bar, argv, files, capsys, monkeypatch):
@@ -317,10 +314,7 @@ def test_segment_prints_the_repetitions_of_the_estimator(files, capsys):
     assert "times as long as the query" not in err
     command = ["segment", "rec.csv", "--query", "beat.csv"]
     for more, hint in (
-        (
-            ["--lengths", "none,5"],
-            "--lengths: 5, the longest, is in samples, and the query has more than twice as many",
-        ),
+        (["--lengths", "none,5"], "5, the longest, is in samples, and the query has more than twice as many"),
         (["--background", "1e-9"], "a higher --background accepts"),
     ):
         assert hint in printed(capsys, *command, *more, code=1).err.splitlines()[-1]

@@ -170,16 +170,9 @@ def test_the_script_reads_the_file(files, capsys):
     )
     np.save("rows.npy", np.vstack([Y, Y]))
     labeled = f"twice.csv:{len(Y)}-{len(Y) + 400} --labels class"
-    every = [
-        "rec.csv",
-        "rec.npy",
-        "rec.npy:50-500",
-        "rows.npy --transpose --rate 120",
-        "rec.csv:100-500",
-        "rec.csv:1s-4s",
-    ]
-    for line in [*every, "two.csv --columns double --missing -9999,x", labeled]:
-        found = session(*line.replace("--missing ", "--missing=").split())
+    every = ["rec.csv", "rec.npy", "rec.npy:50-500", "rows.npy --transpose --rate 120", "rec.csv:100-500"]
+    for line in [*every, "rec.csv:1s-4s", "two.csv --columns double --missing=-9999,x", labeled]:
+        found = session(*line.split())
         found.handle({"type": "query", "start": 24, "end": 89})
         found.handle({"type": "search", "metric": "euclidean", "normalize": None})
         found.job.join()
