@@ -51,15 +51,8 @@ def test_every_parameter_of_the_estimator_is_an_option(files, capsys):
     given = ["--normalize", "zscore", "--n-matches", "all", "--max-overlap", "0.2", "--scales", "0.9,1.1"]
     given += ["--threshold", "9.5", "--metric", "euclidean", "--nan-policy", "omit"]
     frame, _ = table(capsys, "search", "rec.csv", "--query", "rec.csv:40-105", *given)
-    searcher = QuerySearcher(
-        "euclidean",
-        candidates=Windows((0.9, 1.1)),
-        normalize="zscore",
-        threshold=9.5,
-        n_matches=None,
-        max_overlap=0.2,
-        nan_policy="omit",
-    )
+    limits = {"threshold": 9.5, "n_matches": None, "max_overlap": 0.2, "nan_policy": "omit"}
+    searcher = QuerySearcher("euclidean", candidates=Windows((0.9, 1.1)), normalize="zscore", **limits)
     found = searcher.fit(Y[40:105]).search(Y)
     assert len(found) > 3
     same(frame, found)

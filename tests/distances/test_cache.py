@@ -267,9 +267,10 @@ print(path.tolist(), sum(scalar._backtrack.stats.cache_hits.values()))
 """
 
 
-def start(folder):
+def start(folder, before=""):
     here = {**os.environ, "NUMBA_CACHE_DIR": str(folder), "PYTHONPATH": os.pathsep.join(sys.path)}
-    return subprocess.Popen([sys.executable, "-c", TASK], env=here, stdout=subprocess.PIPE, text=True)
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    return subprocess.Popen([sys.executable, "-c", before + TASK], env=here, text=True, **pipes)
 
 
 @pytest.mark.slow
@@ -288,11 +289,9 @@ def test_several_processes_on_one_empty_folder(tmp_path):
 @pytest.mark.slow
 @needs_compiler
 def test_an_unknown_numba_compiles_all_in_each_process(tmp_path):
-    code = "import numba.core.runtime as runtime; del runtime.rtsys\n" + TASK
-    here = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path), "PYTHONPATH": os.pathsep.join(sys.path)}
-    done = subprocess.run([sys.executable, "-c", code], env=here, capture_output=True, text=True, check=True)
-    assert done.stdout.split() == ["[[0,", "1],", "[0,", "1]]", "0"]
-    assert "numba is unknown" in done.stderr
+    out, err = start(tmp_path, "import numba.core.runtime as runtime; del runtime.rtsys\n").communicate()
+    assert out.split() == ["[[0,", "1],", "[0,", "1]]", "0"]
+    assert "numba is unknown" in err
     assert not files(tmp_path)
 
 

@@ -124,14 +124,8 @@ def test_jobs_chunks_and_streams_change_nothing(tmp_path):
     path = tmp_path / "recording.npy"
     np.save(path, y)
     for metric in (MIXED, Mixed({0: Euclidean(), 1: DTW(), 2: Chebyshev()})):
-        rest = {
-            "nan_policy": "omit",
-            "n_matches": None,
-            "candidates": "windows",
-            "normalize": "zscore",
-            "threshold": 20.0,
-        }
-        searcher = QuerySearcher(metric, **rest).fit(X[0])
+        rest = {"nan_policy": "omit", "n_matches": None, "candidates": "windows", "normalize": "zscore"}
+        searcher = QuerySearcher(metric, threshold=20.0, **rest).fit(X[0])
         want = list(searcher.search(y))
         assert len(want) > 3
         assert list(searcher.set_params(n_jobs=2).search(y)) == want

@@ -25,16 +25,10 @@ def edf(
     import edfio
 
     signal = edfio.BdfSignal if kind == "bdf" else edfio.EdfSignal
-    low, high = (-8388608, 8388607) if kind == "bdf" else (-32768, 32767)
+    limits = (-8388608, 8388607) if kind == "bdf" else (-32768, 32767)
+    scale = {"physical_dimension": "uV", "physical_range": (-6, 6), "digital_range": limits}
     signals = [
-        signal(
-            values[: seconds * rate, k],
-            rate,
-            label=label,
-            physical_dimension="uV",
-            physical_range=(-6, 6),
-            digital_range=(low, high),
-        )
+        signal(values[: seconds * rate, k], rate, label=label, **scale)
         for k, (rate, label) in enumerate(zip(rates, labels, strict=True))
     ]
     notes = [edfio.EdfAnnotation(*one) for one in annotations] or None
@@ -68,25 +62,11 @@ def wfdb_record(folder, *, fs=250, annotations=True, name="made"):
 
     values = VALUES.copy()
     values[100:110, 1] = np.nan
-    wfdb.wrsamp(
-        name,
-        fs=fs,
-        units=["mV", "mV"],
-        sig_name=["II", "V1"],
-        p_signal=values,
-        fmt=["16", "16"],
-        write_dir=str(folder),
-        base_datetime=START,
-    )
+    signals = {"units": ["mV", "mV"], "sig_name": ["II", "V1"], "fmt": ["16", "16"], "p_signal": values}
+    wfdb.wrsamp(name, fs=fs, write_dir=str(folder), base_datetime=START, **signals)
     if annotations:
-        wfdb.wrann(
-            name,
-            "atr",
-            np.array([5, 300, 700, 900]),
-            symbol=["N", "V", "+", "N"],
-            aux_note=["", "", "(AFIB", ""],
-            write_dir=str(folder),
-        )
+        marks = {"symbol": ["N", "V", "+", "N"], "aux_note": ["", "", "(AFIB", ""]}
+        wfdb.wrann(name, "atr", np.array([5, 300, 700, 900]), write_dir=str(folder), **marks)
     return folder / f"{name}.hea"
 
 
