@@ -51,12 +51,9 @@ class Process:
     def __init__(self, folder, packs, before="", **environment):
         kept = {k: v for k, v in os.environ.items() if not k.startswith(("NUMBA_", "SKTSLIB_"))}
         here = {"NUMBA_CACHE_DIR": str(folder), "PYTHONPATH": os.pathsep.join(sys.path), "XDG_CACHE_HOME": str(folder)}
+        code, pipes = TASK + before + CALLS, {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
         self.process = subprocess.Popen(
-            [sys.executable, "-c", TASK + before + CALLS, str(packs)],
-            env=kept | here | environment,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
+            [sys.executable, "-c", code, str(packs)], env=kept | here | environment, **pipes
         )
 
     def end(self):
