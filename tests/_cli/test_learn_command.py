@@ -80,8 +80,9 @@ def test_the_metric_may_be_chosen_by_the_labels(files, capsys):
     assert "--metric: 'auto' is chosen by labels: `sktslib learn` takes it" in err
 
 
-@pytest.mark.parametrize("written", ["labeled", "range", "column"])
-@pytest.mark.parametrize("texts", [False, True])
+@pytest.mark.parametrize(
+    ("written", "texts"), [("labeled", False), ("range", False), ("range", True), ("column", False), ("column", True)]
+)
 def test_what_nobody_looked_through_is_learned_from_too(files, capsys, written, texts):
     half = 90
     events, more = EVENTS[EVENTS[:, 1] < half], ()

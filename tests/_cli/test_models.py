@@ -87,7 +87,7 @@ def test_classes_and_rates_are_saved(tmp_path, skops):
     rate = FalseDiscoveryRate(0.5, random_state=0)
     for model in (
         QuerySegmenter().fit(few, kinds),
-        QuerySearcher("dtw", threshold=rate).fit(ECG.query).fit_threshold(ECG.sequence),
+        QuerySearcher("dtw", threshold=rate).fit(ECG.query).fit_threshold(Y),
     ):
         save(model, tmp_path / "m.skops")
         loaded = load_model(tmp_path / "m.skops")

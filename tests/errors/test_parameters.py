@@ -167,7 +167,11 @@ def outcome(parameter, call, value):
         plt.close("all")
 
 
-@pytest.mark.parametrize("name", CASES)
+# A picture for each value takes long.
+NAMES = [pytest.param(name, marks=pytest.mark.slow) if name.startswith("plot") else name for name in CASES]
+
+
+@pytest.mark.parametrize("name", NAMES)
 def test_numbers_are_computed_with_or_refused_by_name(name):
     parameter, call, flag = CASES[name]
     for value in HUGE + OTHER:
