@@ -83,7 +83,7 @@ def test_partial_repetitions_at_both_ends():
     y = np.concatenate([QUERY[2:], [5, 5], QUERY, [5], QUERY[:4]])
     whole = QuerySegmenter("dtw", background=0.5).fit(QUERY).segment(y)
     assert whole.start.tolist() == [6]
-    segments = QuerySegmenter("dtw", background=0.5, partial=True, lengths=(6, None)).fit(QUERY).segment(y)
+    segments = QuerySegmenter("dtw", background=0.5, partial=True, lengths=(6, 6)).fit(QUERY).segment(y)
     assert segments.start.tolist() == [0, 6, 13]
     assert segments.end.tolist() == [4, 12, 17]
     assert segments.partial.tolist() == [True, False, True]
