@@ -4,7 +4,7 @@ import naive
 import numba
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from strategies import recording, small_sizes, unmeant, weights
 
@@ -43,6 +43,22 @@ METRICS = [
 @pytest.fixture
 def any_size(monkeypatch):
     monkeypatch.setattr(_pruning, "LEAST", 1)
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 30), st.integers(0, 3), st.booleans()), min_size=1, unique_by=lambda row: row[0]),
+    st.integers(1, 3),
+    st.integers(1, 8),
+    st.sampled_from([0.0, 0.5]),
+)
+# The best window overlaps both that are known, and leaves only one that is farther.
+@example([(3, 0, False), (1, 1, True), (5, 1, True), (20, 3, False)], 2, 3, 0.0)
+def test_no_match_is_beyond_the_bound_by_some_of_the_windows(rows, n_matches, m, max_overlap):
+    start, distance, known = np.array(rows).T
+    known = known.astype(bool)
+    chosen = naive.select(distance, start, start + m, n_matches, None, max_overlap)
+    rule = _pruning.Choice(n_matches, max_overlap=max_overlap)
+    assert distance[chosen].max() <= rule.bound(distance[known], start[known], start[known] + m)
 
 
 @pytest.mark.slow
