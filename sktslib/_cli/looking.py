@@ -27,7 +27,8 @@ def run_show(options):
     tell_notes([recording])
     times = _timing(recording)
     rate = times["rate"]
-    note(f"{recording.title}: {counted(recording, 'sample')} of {counted(recording.channels, 'channel')}")
+    size = f"{recording.title}: {counted(recording, 'sample')} of {counted(recording.channels, 'channel')}"
+    note(f"{size}.{recording.turned}" if recording.turned else size)
     if rate is None:
         note("no times are known: --time-column names a column of times, --rate gives the samples per second")
     else:

@@ -83,7 +83,8 @@ class FileRecording(Recording):
     @property
     def turned(self):
         """A hint for errors about a file whose rows may be the channels."""
-        return f" If the rows of {self.path!r} are its channels: --transpose." * (len(self) < len(self.channels))
+        is_wide = self.others is None and len(self) < len(self.channels)
+        return f" If the rows of {self.path!r} are its channels: --transpose." * is_wide
 
     def take(self, names, called=None):
         """Return the recording with these channels only, renamed to `called` if given."""

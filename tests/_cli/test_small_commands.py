@@ -129,6 +129,15 @@ def test_arrays_in_files_have_a_rate(files, capsys):
     assert "the picture shows the first 8 of 10 channels; --columns names others" in err
 
 
+def test_arrays_with_more_channels_than_samples_may_be_turned(files, capsys):
+    np.save("a.npy", np.column_stack([Y] * 2).T)
+    err = printed(capsys, "show a.npy").err
+    assert f"2 samples of {N} channels. If the rows of 'a.npy' are its channels: --transpose." in err
+    assert f"{N} samples of 2 channels\n" in printed(capsys, "show a.npy --transpose").err
+    pd.DataFrame([range(9)] * 3).to_csv("b.csv", index=False, header=False)
+    assert "3 samples of 9 channels\n" in printed(capsys, "show b.csv").err
+
+
 # ----------------------------------------------------------------------------------------------------------------- view
 
 
