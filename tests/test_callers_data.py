@@ -47,9 +47,13 @@ INPUTS = {
 }
 
 
+# For several channels all of it is compiled once more.
+KINDS = [pytest.param(kind, marks=[pytest.mark.slow] * (np.ndim(INPUTS[kind][0]) == 2)) for kind in INPUTS]
+
+
 @unmeant
 @pytest.mark.parametrize("read_only", [False, True])
-@pytest.mark.parametrize("kind", INPUTS)
+@pytest.mark.parametrize("kind", KINDS)
 def test_nothing_of_the_caller_s_is_changed(kind, read_only):
     query, sequence = copy.deepcopy(INPUTS[kind])
     weight, times, times_of_sequence = np.linspace(0, 3, 8), T.copy(), TS.copy()

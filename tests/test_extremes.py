@@ -3,6 +3,7 @@
 import math
 
 import naive
+import numba
 import numpy as np
 import pytest
 from inputs import exact_profile
@@ -171,12 +172,13 @@ def test_what_squares_cannot_hold_is_refused():
 def test_no_number_comes_with_a_warning(name):
     rng = np.random.default_rng(13)
     X, y = naive.domain(name, rng.normal(size=(4, 9))), naive.domain(name, rng.normal(size=60))
+    several = numba.config.DISABLE_JIT or name == "dtw" or name not in naive.WARPED
     for size in (1e90, 1e139, 1e-155, 1e-200, 1e-300):
         if size > 1e93 and name == "minkowski":  # cubes
             continue
         for call in (
             lambda: float(get_metric(name)(size * X[0], size * X[1])),  # noqa: B023
-            lambda: pairwise_distances(size * X.reshape(2, 9, 2), metric=name),  # noqa: B023
+            lambda: pairwise_distances(size * X.reshape(2, 9, 2) if several else size * X, metric=name),  # noqa: B023
             lambda: QuerySearcher(name, candidates="windows").fit(size * X[0]).profile(size * y).distance,  # noqa: B023
             lambda: QuerySegmenter(name).fit(size * X[0]).segment(size * y).cost,  # noqa: B023
         ):

@@ -135,6 +135,7 @@ def test_jobs_chunks_and_streams_change_nothing(tmp_path):
         assert sorted(found + list(stream.flush())) == sorted(want)
 
 
+@pytest.mark.slow
 def test_signs_motifs_decoys_and_segments():
     y = np.vstack([X[3], -X[0], X[1], X[0] * [1, -1, 1], X[2]])
     rest = {"candidates": "windows", "n_matches": 1}

@@ -89,7 +89,7 @@ def test_a_collection_with_itself_and_ragged_ones(name, monkeypatch):
     np.testing.assert_array_equal(got[:7, 3:], pairwise_distances(X[:7], X[3:], metric))
 
 
-@pytest.mark.parametrize("name", quick([name for name in DISTANCES if has_band(name)], "dtw"))
+@pytest.mark.parametrize("name", quick([name for name in DISTANCES if has_band(name)]))
 def test_symmetric_to_the_last_digit_across_the_edges_of_a_band(name):
     # What lies inside the band and what it cuts is computed by two loops; which of them depends on the query.
     rng = np.random.default_rng(4)

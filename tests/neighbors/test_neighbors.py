@@ -80,7 +80,7 @@ def test_targets_are_kept_and_errors_say_what_is_wrong():
     y[:] = 0.0
     np.testing.assert_array_equal(model.predict(X), np.arange(12.0))
     for wrong, message in (
-        (Y, "For classes take KNeighborsTimeSeriesClassifier"),
+        (Y, "For classes use KNeighborsTimeSeriesClassifier"),
         (np.full(12, np.nan), "Input y contains NaN"),
         (y[:3], "inconsistent numbers of samples"),
     ):

@@ -306,7 +306,7 @@ def test_classes_held_out_are_compared_as_they_are_searched_for():
         (FalseDiscoveryRate(null="shuffled"), ["'null' parameter of FalseDiscoveryRate"]),
         (FalseDiscoveryRate(n_decoys=0), ["'n_decoys'"]),
         ("fdr:", ["'threshold' parameter of QuerySearcher", "'fdr:0.05'"]),
-        ("conformal:0.1", ["'threshold' parameter of QuerySearcher", "labels", "Take 'fdr:0.05'"]),
+        ("conformal:0.1", ["'threshold' parameter of QuerySearcher", "labels", "Use 'fdr:0.05'"]),
     ],
 )
 def test_wrong_thresholds(threshold, words):

@@ -297,7 +297,7 @@ def test_pieces_keep_what_is_missing():
 def test_what_pieces_are_cut_out_of_must_fit():
     matches, several = some("matches"), some("several")
     for call, error, says in [
-        (lambda: matches.cut(FULL[:9]), ValueError, "'sequence' must have a sample beside each.*Got 9 samples"),
+        (lambda: matches.cut(FULL[:9]), ValueError, "'sequence' must have a sample for each.*Got 9 samples"),
         (lambda: matches.cut(3.0), ValueError, "'sequence' must be one series"),
         (lambda: matches.cut({"a": FULL}), TypeError, "'sequence' must hold real numbers"),
         (lambda: matches.cut(iter(FULL)), TypeError, "'sequence' must hold real numbers"),

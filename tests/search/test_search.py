@@ -221,6 +221,7 @@ def test_percentile_of_the_profile_is_the_threshold(data):
     assert searcher.threshold_ is None
 
 
+@pytest.mark.slow
 @long_without_compiler
 def test_percentile_of_a_profile_by_running_sums_is_exact(monkeypatch):
     rng = np.random.default_rng(2)

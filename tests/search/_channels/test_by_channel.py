@@ -150,10 +150,9 @@ def recording(rng, channels=4, m=30, n=250, lags=(0, 7, 3, 12), signs=(1, -1)):
 TOLERANT = {"lag_tolerance": 2, "min_channels": 3, "polarity": "any"}
 
 
+@pytest.mark.slow
 @long_without_compiler
-@pytest.mark.parametrize(
-    ("name", "params"), [("euclidean", {}), pytest.param("correlation", TOLERANT, marks=pytest.mark.slow)]
-)
+@pytest.mark.parametrize(("name", "params"), [("euclidean", {}), ("correlation", TOLERANT)])
 def test_transforms_of_fourier_change_no_match(name, params, monkeypatch):
     x, y, lags, starts = recording(np.random.default_rng(2))
     searcher = searcher_of(name, normalize="zscore", channel_lag=lags, n_matches=3, **params).fit(x)

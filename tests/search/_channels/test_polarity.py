@@ -21,7 +21,7 @@ from sktslib.utils.visualisation import AlignmentDisplay
 pytestmark = [pytest.mark.usefixtures("_plain_kernels_may_overflow"), unmeant]
 
 POLARITIES = ["any", "channels"]
-WINDOWS = ["euclidean", "correlation", "chebyshev", "dtw", "soft_dtw"]
+WINDOWS = [*quick(["euclidean", "correlation", "chebyshev", "dtw"]), pytest.param("soft_dtw", marks=pytest.mark.slow)]
 SUBSEQUENCES = compiled(["dtw", "lcss", "erp", "ddtw", "twed"])
 
 
@@ -30,7 +30,7 @@ def of(matches, k):
     return np.ravel(matches.polarity[k]).tolist()
 
 
-@pytest.mark.parametrize("name", quick(WINDOWS))
+@pytest.mark.parametrize("name", WINDOWS)
 @given(data=st.data())
 def test_windows_count_with_the_nearest_signs(name, data):
     x, y, w = data.draw(pairs(low=2, high=4, y_low=5, y_high=12, values=data.draw(st.sampled_from([quarters, plain]))))

@@ -93,7 +93,9 @@ def test_limits_hold_where_versions_of_a_query_share_transforms(name, monkeypatc
 RULES = [{"n_matches": 1}, {"n_matches": 4}, {"threshold": 9.0}, {"percentile": 30, "n_matches": 3}]
 
 
-@pytest.mark.parametrize(("name", "parameters"), METRICS[:3])
+@pytest.mark.parametrize(
+    ("name", "parameters"), [*(pytest.param(*one, marks=pytest.mark.slow) for one in METRICS[:2]), METRICS[2]]
+)
 @given(data=st.data())
 def test_matches_are_those_of_the_limited_profile(name, parameters, data):
     x, weight, y, limits = data.draw(problems(["noise", "walk", "loud and quiet", "flat"], low=5))
