@@ -431,6 +431,7 @@ def stacked(pieces, length, channels):
 
 
 CHUNK = 2**19  # samples read at a time, unless the sequence has chunks of its own; small, so that threads wait less
+VALUES = 2**21  # most values of all channels read at a time
 
 
 def is_long(X):
@@ -459,8 +460,9 @@ class ChunkedSource(Source):
         if times is not None and n:
             self._clock.begin(as_dates(self.times[:1]))
         together = rows_of_chunk(X)
-        size = together or CHUNK
-        self.size = max(size, CHUNK // size * size)
+        most = min(CHUNK, -(-VALUES // max(shape[1], 1)) if len(shape) == 2 else CHUNK)
+        size = together or most
+        self.size = max(size, most // size * size)
         self.piece = together or 1  # parts of a search start at multiples of it
 
     def __len__(self):

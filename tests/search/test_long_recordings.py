@@ -6,7 +6,7 @@ import numba
 import numpy as np
 import pandas as pd
 import pytest
-from inputs import identical, searcher_of
+from inputs import Slices, identical, searcher_of
 from test_parts import ecg
 
 from sktslib.search import _chunks, _run, _sources
@@ -50,6 +50,16 @@ def peak_of(call, *given):
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     return peak
+
+
+@pytest.mark.parametrize(("channels", "most"), [(1, 90), (2, 80), (16, 10)])
+def test_chunks_of_several_channels_have_fewer_samples(channels, most, monkeypatch):
+    monkeypatch.setattr(_sources, "CHUNK", 90)
+    monkeypatch.setattr(_sources, "VALUES", 160)
+    y = np.random.default_rng(3).normal(size=(500, channels))
+    searcher, slices = searcher_of("euclidean", n_matches=3).fit(y[100:110]), Slices(y)
+    identical(searcher.search(slices), searcher.search(y))
+    assert slices.most == most
 
 
 @pytest.mark.parametrize("few", [True, False], ids=["few", "many"])
