@@ -38,7 +38,7 @@ PACKAGE = HERE.parent / "sktslib"
 SLICE = 2.0  # seconds of one area at a time
 # What is drawn need not be meant: queries longer than sequences, constant ones, values that all lie within `eps`.
 UNMEANT = (
-    "Nothing is found: 'min_length'",
+    "Nothing is found: ",
     "The query should",
     "The 'eps' parameter",
     "The 'max_gap' parameter is below",

@@ -93,7 +93,7 @@ def check_path(case, name, p, path, want, x, y, w, times, other):
         return
     if p.get("do_sign_norm"):
         x, y = (naive.standardize(naive.points(v)).reshape(np.shape(v)) for v in (x, y))
-    own = {key: p[key] for key in naive.TABLE[name].values}
+    own = {key: p[key] for key in naive.TABLE[name].values} | ({"p": p["p"]} if name == "twed" else {})
     f = naive.steps(name, x, y, w, **times, **own)
     m, n = len(x), len(y)
     if name == "lcss":

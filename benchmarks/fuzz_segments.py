@@ -1,7 +1,7 @@
 """Areas of `fuzz.py` about segmentations: of a whole recording, with its ends cut off, in chunks."""
 
 import numpy as np
-from fuzz_cases import FREE, LOCKSTEP, SUMMED, naive, uses_times
+from fuzz_cases import COUNTS, FREE, LOCKSTEP, SUMMED, naive, uses_times
 from inputs import segmenter_of
 
 from sktslib import get_distance_dict, time_series_segmentation
@@ -97,6 +97,8 @@ def segmentation(case):
     b = of.background()
     if not np.isfinite(b):
         return
+    if of.name in COUNTS and b > 0:  # a multiple of this, as the definitions say
+        b = max(round(b * 2**30), 1) / 2**30
     case.close("background", segmenter.background_, b, lambda change: b * (1 + 1e-12) + 1e-15 * unit_of(of))
     b = segmenter.background_ if of.given == "auto" else b
     y = of.y.copy()
