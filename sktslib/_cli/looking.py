@@ -4,6 +4,7 @@ from collections import Counter
 
 import numpy as np
 
+from .._plots.base import MAX_ROWS
 from ..io._columns import no_column
 from ..io._parts import as_index, since, slice_of
 from ..io._tables import listed, split_names
@@ -43,7 +44,7 @@ def run_show(options):
         named = listed([f"{name} ({count})" for name, count in kinds], 8)
         note(f"{counted(recording.marks, 'mark')}, which --labels marks learns from: {named}")
     if options.picture is not None:
-        from .pictures import MAX_ROWS, draw_recording, save_picture
+        from .pictures import draw_recording, save_picture
 
         if (count := len(recording.channels)) > MAX_ROWS:
             note(f"the picture shows the first {MAX_ROWS} of {count} channels; --columns names others")

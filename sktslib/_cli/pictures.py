@@ -3,7 +3,6 @@
 import numpy as np
 
 from .._plots.base import BLUE
-from .._plots.base import MAX_ROWS as MAX_ROWS
 from ..utils import visualisation
 from ..utils.visualisation import plot_segmentation, plot_weight_query
 from .output import clock_of, note, shortened

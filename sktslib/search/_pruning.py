@@ -337,7 +337,7 @@ class _Cascade:
     def _candidates(self, begin, end, most=None):
         """Return the windows [begin, end) whose bounds are within the limit, and those that moments cannot normalize.
 
-        The latter must be compared exactly. With `most`, bounds use only so many query points. The next call may
+        The latter must be compared exactly. With `most`, bounds use only that number of points. The next call may
         overwrite the candidates.
         """
         none, channels = np.empty(0, np.int64), len(self.windows.y) if self.by_moments else 0

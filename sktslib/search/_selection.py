@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..distances._kernels.compile import pieces, stop_if_unwanted
+from ..distances._kernels.compile import pieces
 from ..distances._kernels.selection import BLOCK, all_free, apart, greedy
 
 if TYPE_CHECKING:
@@ -289,7 +289,6 @@ def select_exactly(distance, start, end, exact, slack, *, n_matches=None, thresh
         known, ranges = np.append(known, np.zeros(len(more), bool)), _ranges(start, end, which)
         top = min(bound * (1.0 - slack), limit)  # what is beyond comes after candidates of the next batch, or never
         while True:
-            stop_if_unwanted()
             order = np.lexsort((which, least))
             taken = order[chosen.could_take(*(each[order] for each in ranges))]
             taken = taken[least[taken] <= top]

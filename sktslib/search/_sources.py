@@ -460,7 +460,8 @@ class ChunkedSource(Source):
         if times is not None and n:
             self._clock.begin(as_dates(self.times[:1]))
         together = rows_of_chunk(X)
-        most = min(CHUNK, -(-VALUES // max(shape[1], 1)) if len(shape) == 2 else CHUNK)
+        channels = shape[1] if len(shape) == 2 else 1
+        most = min(CHUNK, -(-VALUES // max(channels, 1)))
         size = together or most
         self.size = max(size, most // size * size)
         self.piece = together or 1  # parts of a search start at multiples of it
