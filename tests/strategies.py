@@ -233,6 +233,7 @@ SIZES = {
     "search._sources.MOST_TERMS": [1, 9, 2**19],
     "search._motifs.WINDOWS_EACH": [1, 3, 64],
     "search._sources.CHUNK": [1, 16, 2**19],
+    "search._sources.VALUES": [1, 20, 2**21],
     "search._sources.FEW": [0, 1, 16],
     "search._sources.COPIED": [1, 100, 2**15],
     "search._run.LONG": [1, 2**22],
