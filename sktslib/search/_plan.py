@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from numbers import Integral
 from typing import NamedTuple
 
@@ -19,6 +20,7 @@ from ..utils._sampling import holes
 from ..utils.validation import plain_count, refused, shown
 from ._channels import ByChannel, each_alone, parts_of
 from ._limits import ScaleLimits, floats_of, runs
+from ._pruning import WindowQuery
 
 MODES = ("auto", "windows", "subsequence")
 LONGEST = 10**7  # most samples of a window
@@ -101,18 +103,18 @@ def mode_of(candidates):
     return {Windows: "windows", Subsequences: "subsequence"}.get(type(candidates), candidates)
 
 
-def length_bounds(candidates, plan):
-    """Return the shortest and the longest length of a query's matches; None for no bound, and for windows."""
+def with_lengths(plan, candidates):
+    """Return the plan of a query with the shortest and the longest match that `candidates` mean; windows have none."""
     if plan.mode == "windows":
-        return None, None
+        return plan
     shortest, longest = getattr(candidates, "min_length", "auto"), plain_count(getattr(candidates, "max_length", None))
     if shortest == "auto":
-        return min(max(1, plan.m // 2), longest or plan.m), longest
-    return plain_count(shortest), longest
+        shortest = min(max(1, plan.m // 2), longest or plan.m)
+    return plan._replace(limits=(plain_count(shortest), longest))
 
 
-class QueryPlan(NamedTuple):
-    """A validated plan of how a query is compared with a sequence or with ranges of it."""
+class _Planned(NamedTuple):
+    """The values of a `QueryPlan`."""
 
     metric: Metric
     x: np.ndarray  # (channels, m)
@@ -130,6 +132,21 @@ class QueryPlan(NamedTuple):
     signs: np.ndarray | None = None  # (k,) or (k, channels), the signs that versions may have; None: only as given
     by_channel: ByChannel | None = None  # lag, points and weight of each channel if channels are compared alone
     scale_limits: ScaleLimits | None = None  # limits of a candidate's scale and offset; None: no limits
+
+
+class QueryPlan(_Planned):
+    """A validated plan of how a query is compared with a sequence or with ranges of it.
+
+    What is prepared of the query for all sequences is kept, but not stored with it.
+    """
+
+    def __getstate__(self):
+        return None
+
+    @cached_property
+    def window_query(self):
+        """The query as a search compares windows with it that leaves out those which cannot be chosen."""
+        return WindowQuery(self.metric, self.x, self.w, self.normalize)
 
     @property
     def n_versions(self):

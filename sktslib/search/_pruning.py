@@ -212,7 +212,7 @@ def near_windows(plan, y, rule, pieces=None):
             y = np.concatenate([y[:, a:b] for a, b in zip(first, last, strict=True)], axis=1)
             among = np.concatenate([found[a:b] for a, b in zip(first, last, strict=True)])[: y.shape[1] - m + 1]
     with shared(rule.jobs) as for_each:
-        distance, start = _Cascade(plan.metric, x, Windows(x, w, y, plan.normalize), rule, among, for_each).near()
+        distance, start = _Cascade(plan.window_query, Windows(x, w, y, plan.normalize), rule, among, for_each).near()
     if among is None:
         return distance, start
     begin = np.cumsum(last - first) - (last - first)
@@ -222,7 +222,7 @@ def near_windows(plan, y, rule, pieces=None):
 def nearest_window(metric, x, windows, limit):
     """Return distance and index of the window nearest to a query; (inf, -1) beyond a limit. Ties: the first."""
     rule = Choice(1, None if np.isinf(limit) else limit)
-    distance, start = _Cascade(metric, x, windows, rule).near()
+    distance, start = _Cascade(WindowQuery(metric, x, windows.w, windows.normalize), windows, rule).near()
     near = np.flatnonzero(distance <= limit)
     if not len(near):
         return np.inf, -1
@@ -231,23 +231,18 @@ def nearest_window(metric, x, windows, limit):
 
 
 # ------------------------------------------------------------------------------------------------------------- search
-class _Cascade:
-    """A search of one sequence for the windows near one query; the mask `among` selects windows, `near` searches.
+class WindowQuery:
+    """A query prepared for a comparison with windows, and for bounds of their costs, in whatever sequence."""
 
-    Only windows without gaps count. Threads share the limit of cost and the compared windows within it. The moment at
-    which a thread learns of a lower limit affects how much it computes, but never the result.
-    """
-
-    def __init__(self, metric, x, windows, rule, among=None, for_each=one_by_one):
-        self.metric, self.windows, self.rule, self.for_each = metric, windows, rule, for_each
-        self.among = np.empty(0, bool) if among is None else among
-        normalize, w, m = windows.normalize, windows.w, windows.m
-        self.x = normalize_values(x, windows.weight, normalize)
+    def __init__(self, metric, x, w, normalize):
+        m = x.shape[1]
+        self.metric, self.x = metric, normalize_values(x, full_weight(w, x), normalize)
+        self.largest = np.abs(self.x).max()
         record, features, weight, points = metric._query(self.x, w, m)
         weight = full_weight(weight, features)
         self.problem = PreparedPair(record, features, weight, features, None, None, points)
         rows, weighted = batch.padded(record, features[np.newaxis], weight[np.newaxis])
-        self.query, self.band = (record, rows[0], weighted, points), band(metric.window, metric.factor, m, m)
+        self.rows, self.band = (record, rows[0], weighted, points), band(metric.window, metric.factor, m, m)
         plain = metric._context == 0 and normalize in SCALINGS  # the metric compares samples, and moments normalize
         # Windows are compared as moments normalize them, unless the metric has a factor computed from their values.
         facts = dispatch.bounds_of(record)
@@ -258,16 +253,8 @@ class _Cascade:
             low[:, [0, -1]] = high[:, [0, -1]] = features[:, [0, -1]]  # paths pair end points with end points
             self.reached = low, high, bounds.envelopes(weight, *self.band)[0]
         if plain and facts is not None:
-            if windows.samples is None:
-                windows.prepare(np.abs(self.x).max(), rule.jobs, for_each)
             self.bounds = self._bounds(*self.band, facts)
-            # Points far from the mean cost most in most windows; those paired with one window point come first.
-            far = np.abs(features if normalize else features - windows.y.mean(axis=1, keepdims=True))
-            self.order = np.lexsort((-(weight * far).sum(axis=0), -self.bounds[0].pinned))
         self.more = 0.0 if metric._reports_cost else 2e-12 * m  # costs of equal distances may differ by this
-        self.limit, self.lock = np.inf, Lock()
-        self.where, self.costs = np.empty(0, np.int64), np.empty(0)
-        self._tighten(np.inf if rule.threshold is None else metric._cost_of_distance(rule.threshold, self.problem))
 
     def _bounds(self, lo, hi, facts):
         """Return the `QueryPoints` for bounds of windows within a band, and a width.
@@ -288,6 +275,29 @@ class _Cascade:
         rest = points, _nearest.minimum_lags(lo, hi), up, pinned, starts
         return bounds.QueryPoints(x, _nearest.weight_rows(w), *rest), width
 
+
+class _Cascade:
+    """A search of one sequence for the windows near one query; the mask `among` selects windows, `near` searches.
+
+    Only windows without gaps count. Threads share the limit of cost and the compared windows within it. The moment at
+    which a thread learns of a lower limit affects how much it computes, but never the result.
+    """
+
+    def __init__(self, query, windows, rule, among=None, for_each=one_by_one):
+        self.query, self.windows, self.rule, self.for_each = query, windows, rule, for_each
+        self.among = np.empty(0, bool) if among is None else among
+        if query.bounds is not None:
+            if windows.samples is None:
+                windows.prepare(query.largest, rule.jobs, for_each)
+            # Points far from the mean cost most in most windows; those paired with one window point come first.
+            x, w = query.problem[1:3]
+            far = np.abs(x if windows.normalize else x - windows.y.mean(axis=1, keepdims=True))
+            self.order = np.lexsort((-(w * far).sum(axis=0), -query.bounds[0].pinned))
+        self.limit, self.lock = np.inf, Lock()
+        self.where, self.costs = np.empty(0, np.int64), np.empty(0)
+        known = rule.threshold is not None
+        self._tighten(query.metric._cost_of_distance(rule.threshold, query.problem) if known else np.inf)
+
     def near(self):
         """Return exact distances and ascending starts of the windows that may be chosen."""
         windows, jobs = self.windows, self.rule.jobs
@@ -302,8 +312,8 @@ class _Cascade:
                 best, found = found.divided(PROMISING)
                 self._compare(best)
             found = found.within(self.limit)
-            if self.reached is not None:
-                low = bounds.bound_windows(self.reached, self._compared(found))
+            if self.query.reached is not None:
+                low = bounds.bound_windows(self.query.reached, self._compared(found))
                 found = found._replace(low=np.maximum(found.low, low)).within(self.limit)
             return found, beyond
 
@@ -311,9 +321,9 @@ class _Cascade:
         few = sum(len(some.low) for some in found) < FEW * len(found)
         self._compare_all([Candidates.joined(found)] if few else found)
         near = np.sort(np.concatenate([self.where[self.costs <= self.limit], *beyond]))
-        size, points = max(1, TERMS // self.x.size), self.query[-1]
+        size, points = max(1, TERMS // self.query.x.size), self.query.rows[-1]
         costs = [np.empty(0), *(self._exact_costs(near[at : at + size], np.inf) for at in range(0, len(near), size))]
-        return self.metric._distance_of_cost(np.concatenate(costs), points, windows.m), near
+        return self.query.metric._distance_of_cost(np.concatenate(costs), points, windows.m), near
 
     def _seed(self):
         """Compare the most promising windows of samples of the sequence, so that a limit is known early."""
@@ -340,19 +350,19 @@ class _Cascade:
         The latter must be compared exactly. With `most`, bounds use only that number of points. The next call may
         overwrite the candidates.
         """
-        none, channels = np.empty(0, np.int64), len(self.windows.y) if self.by_moments else 0
-        if self.bounds is None:
+        none, channels = np.empty(0, np.int64), len(self.windows.y) if self.query.by_moments else 0
+        if self.query.bounds is None:
             where = np.arange(begin, end)
             where = where[self.among[begin:end]] if len(self.among) else where
             return Candidates(where, np.zeros(len(where)), np.empty((2, 0, len(where)))), none
-        windows, (query, width) = self.windows, self.bounds
-        order = self.order[:most], int(query.pinned.sum())
+        windows, (points, width) = self.windows, self.query.bounds
+        order = self.order[:most], int(points.pinned.sum())
         compared = windows.samples, SCALINGS[windows.normalize], windows.uncertainty, windows.scale, windows.shift
-        given = self.problem.record, query, compared, self.among, width, *order
+        given = self.query.problem.record, points, compared, self.among, width, *order
         with np.errstate(divide="ignore", invalid="ignore"):  # expected, but plain Python would warn
             where, low, moments = bounds.candidates(*given, self.limit, begin, end)
         known, found = low != bounds.UNKNOWN, Candidates(where, low, moments[:, :channels])
-        if self.by_moments:
+        if self.query.by_moments:
             return (found, none) if known.all() else (found.of(np.flatnonzero(known)), where[~known])
         return found._replace(low=np.maximum(low, 0.0)).of(np.argsort(where)), none
 
@@ -360,7 +370,7 @@ class _Cascade:
         """Compare candidates in pieces; the costs of each piece may lower the limit for the following ones."""
         parts = []
         for some in (one.within(self.limit) for one in found):
-            size = max(min(PIECE, TERMS // self.x.size, -(-len(some.low) // self.rule.jobs)), 1)
+            size = max(min(PIECE, TERMS // self.query.x.size, -(-len(some.low) // self.rule.jobs)), 1)
             parts += [some.of(slice(at, at + size)) for at in range(0, len(some.low), size)]
         self.for_each(self._compare, parts)
 
@@ -369,8 +379,8 @@ class _Cascade:
         found = found.within(self.limit)
         if not len(found.low):
             return
-        if self.by_moments:
-            costs = self._costs(self._compared(found), self.limit)
+        if self.query.by_moments:
+            costs = bounds.compare(self.query.rows, self._compared(found), *self.query.band, self.limit)
         else:
             costs = self._exact_costs(found.where, self.limit)
         with self.lock:
@@ -398,26 +408,22 @@ class _Cascade:
         """Lower the limit to a cost that no match exceeds; it is raised twice by the rounding error of costs."""
         points, uncertainty = self.windows.y.shape[0] * self.windows.m, self.windows.uncertainty
         for _ in range(2):
-            if self.by_moments:
+            if self.query.by_moments:
                 cost = (np.sqrt(cost) + np.sqrt(2.0 * points) * uncertainty) ** 2
             else:
                 cost = cost + 4.0 * points * uncertainty
-            cost = cost * (1.0 + 1e-9) + self.more
+            cost = cost * (1.0 + 1e-9) + self.query.more
         self.limit = min(self.limit, cost)
 
     def _exact_costs(self, where, cutoff):
         """Return the costs of exactly normalized windows, infinite above the cutoff."""
-        x, shape = self.problem.x, (len(self.problem.x), len(where))
-        features = self.metric._features(self.windows.exact(where))
+        metric, x = self.query.metric, self.query.problem.x
+        shape = len(x), len(where)
+        features = metric._features(self.windows.exact(where))
         values = np.ascontiguousarray(features.transpose(1, 0, 2)).reshape(len(x), -1)
         compared = values, np.arange(len(where)) * self.windows.m, np.ones(shape), np.zeros(shape)
-        costs = self._costs(compared, cutoff)
-        if self.metric._has_factor:
+        costs = bounds.compare(self.query.rows, compared, *self.query.band, cutoff)
+        if metric._has_factor:
             near = np.flatnonzero(costs < np.inf)
-            costs[near] = self.metric._scaled(costs[near], x, features[near])
-        return costs
-
-    def _costs(self, compared, cutoff):
-        costs = np.empty(len(compared[1]))
-        bounds.compare(self.query, compared, *self.band, cutoff, costs)
+            costs[near] = metric._scaled(costs[near], x, features[near])
         return costs

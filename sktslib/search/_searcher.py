@@ -28,7 +28,7 @@ from ._learning import choice as metric_choice
 from ._learning.dialogue import relearned
 from ._learning.labels import EXAMPLES, learn_threshold
 from ._limits import NORMALIZE, Normalization, limits_of, normalization_of
-from ._plan import CANDIDATES, Subsequences, Windows, length_bounds, mode_of
+from ._plan import CANDIDATES, Subsequences, Windows, mode_of, with_lengths
 from ._pruning import Choice
 from ._query import QueryEstimator, annotation, with_background
 from ._results import Matches, matches_of, within
@@ -533,7 +533,7 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
     def _all_that_fit(self, k):
         """Return the plan of the k-th learned query with limits for learning, and a `Choice` of all matches."""
         plan = self._searches[k][0]
-        shortest, longest = length_bounds(self.candidates, plan)
+        shortest, longest = plan.limits
         if getattr(self.candidates, "min_length", "auto") == "auto" and not plan.by_range:
             shortest = None  # between occurrences there may only be room for short matches
         return plan._replace(limits=(shortest, longest)), Choice(max_overlap=float(self.max_overlap))
@@ -564,7 +564,7 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
         queries = [with_polarity(plan, self.polarity) for plan in plans.with_metric(self.metric_, queries)]
         every = []
         for plan, one in zip(queries, learned, strict=True):
-            plan = plan._replace(limits=length_bounds(self.candidates, plan))
+            plan = with_lengths(plan, self.candidates)
             (found,) = search_ranges(source, [(plan, Choice(max_overlap=float(self.max_overlap)))])
             numbers = np.full(len(found.start), one.number + 1)
             every.append(metric_choice.HeldOut(np.column_stack([found.start, found.end]), numbers, found.distance))
@@ -604,7 +604,7 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
         awaited = rule is not None and rules.is_awaited(self)
         most = None if awaited else self._most  # a rate is applied before the matches are counted
         return [
-            (plan._replace(limits=length_bounds(self.candidates, plan)), Choice(most, threshold, *rest))
+            (with_lengths(plan, self.candidates), Choice(most, threshold, *rest))
             for plan, threshold in zip(self._queries, self._thresholds, strict=True)
         ]
 

@@ -401,8 +401,8 @@ def _compare(query, windows, cells, cutoff, first, work, costs):
     return begins.shape[0]
 
 
-def compare(query, windows, lo, hi, cutoff, costs):
-    """Fill `costs` with the accumulated costs of the query and windows of a sequence; infinite above the cutoff.
+def compare(query, windows, lo, hi, cutoff):
+    """Return the accumulated costs of the query and windows of a sequence; infinite above the cutoff.
 
     `query` is (p, rows, weighted, points). `windows` is (values, begins, scale, shift): the sequence (channels, n), the
     starts of the windows in ascending order, and the numbers that normalize each window, (channels, n_windows).
@@ -410,12 +410,13 @@ def compare(query, windows, lo, hi, cutoff, costs):
     p, rows, _, points = query
     m, size, at = points.shape[1], (points.shape[1] + 1) * BOUND_LANES, 0
     room, block = batch.room_for(m), channels_of(aligned_zeros(len(rows), size))
-    work = room, block, aligned_zeros(size)
+    work, costs = (room, block, aligned_zeros(size)), np.empty(len(windows[1]))
     cells = cells_of(p, lo, hi)
     for room[-1][0] in budgets():
         at = _compare(query, windows, cells, cutoff, at, work, costs)
-        if at == len(windows[1]):
-            return
+        if at == len(costs):
+            break
+    return costs
 
 
 EPS = 2.0**-52

@@ -1,5 +1,7 @@
 """Matches of a search by windows are those of the whole profile, though only what may be chosen is computed."""
 
+import pickle
+
 import naive
 import numba
 import numpy as np
@@ -111,6 +113,18 @@ def test_few_distances_are_computed(monkeypatch):
     match = searcher.search(y)
     assert (match.start[0], match.distance[0]) == (want.argmin(), want.min())
     assert sum(computed) == 1
+
+
+@pytest.mark.usefixtures("any_size")
+def test_what_is_kept_of_a_query_serves_other_sequences_and_is_not_stored():
+    rng = np.random.default_rng(4)
+    x, first, second = rng.normal(size=20), rng.normal(5.0, 3.0, 300), rng.normal(size=300)
+    searcher = QuerySearcher("dtw", metric_params={"window": 0.2}, candidates="windows").fit(x)
+    stored = pickle.dumps(searcher)
+    searcher.search(first)
+    assert len(pickle.dumps(searcher)) == len(stored)
+    searcher.set_params(n_matches=3)
+    np.testing.assert_array_equal(searcher.search(second), pickle.loads(stored).set_params(n_matches=3).search(second))
 
 
 @pytest.mark.usefixtures("any_size")
