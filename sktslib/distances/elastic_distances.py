@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..utils.validation import as_series, as_weight, check_names, check_number
-from ._metrics.base import check_pair, pair_times
+from ._metrics.base import check_pair, checked_metric, pair_times
 from ._metrics.dtw import DTW
 from ._metrics.edit import LCSS, TWED
 from ._metrics.lockstep import Minkowski
-from ._metrics.registry import checked_metric
 
 if TYPE_CHECKING:
     from typing import Any

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from copy import deepcopy
 from dataclasses import KW_ONLY, dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +19,7 @@ from numpy.lib.stride_tricks import sliding_window_view
 from ...utils._names import warn
 from ...utils._parameters import Interval, ParameterHolder, RealNotInt, StrOptions, validate_parameter_constraints
 from ...utils._times import Sampling, given_times, index_of, index_times, is_datetime, notice_index
-from ...utils.validation import as_series, as_times, as_weight, refused
+from ...utils.validation import as_series, as_times, as_weight, check_names, refused
 from .._series import alike, base_of, between, full_weight, normalize_values, places
 
 __all__ = ["Metric"]
@@ -339,6 +339,27 @@ def equal(a, b):
     if isinstance(a, np.ndarray) or isinstance(b, np.ndarray):
         return np.array_equal(a, b)
     return a is b or bool(a == b)
+
+
+def checked_metric(cls, params, owner, further=()):
+    """Return a metric object with validated parameters; equal parameters return the same object.
+
+    The `owner` is named in errors, and may have `further` parameters.
+    """
+    try:
+        return _checked(cls, owner, further, **params)
+    except TypeError as error:  # lists and arrays cannot be hashed
+        if "unhashable" not in str(error):
+            raise
+        return _checked.__wrapped__(cls, owner, further, **params)
+
+
+@lru_cache(maxsize=128, typed=True)  # because validation takes longer than a short distance
+def _checked(cls, owner, further, /, **params):
+    check_names(params, [*cls._get_param_names(), *further], "parameter", owner)
+    made = cls(**params)
+    made._validate()
+    return made
 
 
 def check_pair(x, y, weight, metric=None):

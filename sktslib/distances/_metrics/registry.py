@@ -10,7 +10,7 @@ from __future__ import annotations
 import inspect
 from collections import namedtuple
 from copy import copy
-from functools import cache, lru_cache
+from functools import cache
 from inspect import Parameter, Signature
 from itertools import count
 from multiprocessing import parent_process
@@ -23,7 +23,7 @@ from numba.core.dispatcher import Dispatcher
 from ...utils.validation import as_floats, check_names, refuse_missing, refused, shown, unknown_name
 from .._kernels import dispatch, scalar
 from .._kernels.compile import kernel, pieces, stop_if_unwanted
-from .base import BAND_CONSTRAINTS, Metric
+from .base import BAND_CONSTRAINTS, Metric, checked_metric
 from .elastic import ElasticMetric, Query
 
 __all__ = ["get_metric", "metric_names", "register_metric"]
@@ -289,27 +289,6 @@ def get_metric(metric: MetricLike, params: Any = None) -> Metric:
         rule, got = "be a name, a metric object or a callable", shown(metric)
         raise refused("metric", rule, got, f"Names: {', '.join(metric_names())}.", error=TypeError)
     return copy(checked_metric(cls, params, cls.__name__))
-
-
-def checked_metric(cls, params, owner, further=()):
-    """Return a metric object with validated parameters; equal parameters return the same object.
-
-    The `owner` is named in errors, and may have `further` parameters.
-    """
-    try:
-        return _checked(cls, owner, further, **params)
-    except TypeError as error:  # lists and arrays cannot be hashed
-        if "unhashable" not in str(error):
-            raise
-        return _checked.__wrapped__(cls, owner, further, **params)
-
-
-@lru_cache(maxsize=128, typed=True)  # because validation takes longer than a short distance
-def _checked(cls, owner, further, /, **params):
-    check_names(params, [*cls._get_param_names(), *further], "parameter", owner)
-    made = cls(**params)
-    made._validate()
-    return made
 
 
 # --------------------------------------------------------------------------------------------------- users' own metrics
