@@ -288,6 +288,14 @@ def lengths_of(series):
     return [x.shape[1] for x in series]
 
 
+def by_length(series):
+    """Return the positions of the series by their length, as a dictionary."""
+    groups = {}
+    for a, length in enumerate(lengths_of(series)):
+        groups.setdefault(length, []).append(a)
+    return groups
+
+
 def has_gaps(series):
     """Return whether any value of a collection is missing."""
     return any(np.isnan(x).any() for x in series)

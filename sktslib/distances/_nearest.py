@@ -23,14 +23,7 @@ from ._metrics.base import band
 from ._metrics.elastic import ElasticMetric, PreparedPair
 from ._metrics.registry import get_metric
 from ._names import refuse_misplaced
-from ._pairwise import (
-    by_length,
-    compared,
-    counts_alone,
-    distances_between,
-    driver_of,
-    queries_of,
-)
+from ._pairwise import by_length, compared, counts_alone, distances_between, driver_of, queries_of
 from ._series import spread
 
 

@@ -14,14 +14,7 @@ import numpy as np
 from ..utils._jobs import check_jobs, count_jobs, delayed, each_in_jobs
 from ..utils._names import did_you_mean
 from ..utils.validation import as_weight, check_verbose, shown
-from ._collection import (
-    Timed,
-    as_collection,
-    channel_names,
-    has_gaps,
-    lengths_of,
-    timed,
-)
+from ._collection import Timed, as_collection, by_length, channel_names, has_gaps, lengths_of, timed
 from ._kernels import batch, lockstep, recurrence
 from ._kernels.batch import BATCH
 from ._kernels.dispatch import rows_of
@@ -354,14 +347,6 @@ def _by_terms(metric, X, Y, w, mirrored, out):
 
 
 # ---------------------------------------------------------------------------------------------------- elastic metrics
-def by_length(series):
-    """Return the positions of the series by their length, as a dictionary."""
-    groups = {}
-    for a, length in enumerate(lengths_of(series)):
-        groups.setdefault(length, []).append(a)
-    return groups
-
-
 def _by_bits(metric, X, Y, w, mirrored, out):
     """Fill in the unweighted counts of unmatched points, by bit-parallel words."""
     series = recurrence.padded(Y)

@@ -393,6 +393,23 @@ def _check_room(values, at, lanes):
         raise IndexError(f"{lanes} lanes from {at} on of {len(values)} values")
 
 
+def power_of_two(power):
+    """2^power for whole powers of at most 0; for powers below -1022, and for NaN, 0."""
+    return np.where(power > -1023.0, np.exp2(np.fmax(power, -1023.0)), 0.0)
+
+
+@compiled_as(power_of_two, lambda power: power)
+def _build_power_of_two(context, builder, sig, args):
+    def all_lanes(number, value):
+        return ir.Constant(ir.VectorType(number, sig.return_type.lanes), [value] * sig.return_type.lanes)
+
+    least = all_lanes(F64, -1023.0)
+    power = builder.select(builder.fcmp_ordered(">", args[0], least), args[0], least)
+    # The last bits of this sum are those of the exponent of the power of two.
+    word = builder.bitcast(builder.fadd(power, all_lanes(F64, 1.5 * 2.0**52 + 1023)), all_lanes(I64, 0).type)
+    return builder.bitcast(builder.shl(word, all_lanes(I64, 52)), least.type)
+
+
 def store(values, at, v):
     """values[at : at + lanes] = v; a float has one lane."""
     if isinstance(v, float):

@@ -8,24 +8,28 @@ The result is the accumulated cost R. Soft-DTW divides its costs by gamma, and i
 overflow, and R would take three exponentials and a logarithm per cell. So K is stored as share * 2^power, where power
 is a separate float. Then a cell takes a few products, and R has no limits.
 
-Layout as in `scalar`: series ``(channels, length)``, inner loop over the query, outer loop over the series, matrices
-``(n, m)``.
+REGISTER pairs of series are computed side by side, one per lane. Each cell waits for the one before it, so one pair
+takes about as long as all. Series are ``(channels, length * REGISTER)``, the inner loop goes over the points of the
+first ones, the outer loop over those of the second ones; matrices are ``(n, m)``.
 """
 
+import math
 from typing import NamedTuple
 
 import numpy as np
 
-from .compile import inner, kernel, pieces
+from .compile import inner, kernel, pieces, step
+from .simd import REGISTER, channels_of, makers, maximum, minimum, multiply_add, power_of_two, store, where
 
 INF = np.inf
 NO_COSTS = np.empty((0, 0))
 LOG2 = 0.6931471805599453
-HALF_LOG2 = 0.5 * LOG2
-ROOT_HALF = 0.7071067811865476
-HALVES = np.append(0.5 ** np.arange(128), 0.0)  # a term 2^128 times smaller adds nothing
-COST = 8  # time of a cell relative to one of a recurrence without exponentials
+SERIES = tuple(1.0 / math.factorial(k) for k in range(12, -1, -1))  # of the exponential, from the last term on
+WHOLE = 1.5 * 2.0**52  # a number that loses its fractional part when this is added
+COST = 8 * REGISTER  # time of a cell relative to one of a recurrence without exponentials
 LARGE, SMALL = 2.0**20, 2.0**-20  # shares beyond these limits are scaled by 2^20
+
+load, splat, _ = makers(REGISTER, fused=False)
 
 
 class Soft(NamedTuple):
@@ -36,96 +40,93 @@ class Soft(NamedTuple):
     triangle: float  # k is multiplied by max(1 - lag / triangle, 0); infinity: by 1
 
 
-@inner
-def _local_kernels(p, x, w, y, j, lo, hi, cost, share, power):
-    """Fill in the local kernels exp(-c) = share * 2^power of the query points [lo, hi) and series point j."""
-    cost[lo:hi] = 0.0
-    for k in range(x.shape[0]):
-        v = y[k, j]
-        for i in range(lo, hi):
-            d = x[k, i] - v
-            cost[i] += w[k, i] * d * d
-    costs, shares, powers = cost[lo:hi], share[lo:hi], power[lo:hi]
-    for s in range(costs.shape[0]):
-        u = p.scale * costs[s]
-        whole = np.floor(u * (1.0 / LOG2))
-        # exp(-rest) by its series about the middle of [0, log 2), where 13 terms are exact up to rounding. For costs
-        # that are too large to have a fractional part, the rest is arbitrary.
-        t = HALF_LOG2 - min(max(u - whole * LOG2, 0.0), LOG2)
-        e = 1.0 + t * (1.0 / 12.0)
-        e = 1.0 + t * (1.0 / 11.0) * e
-        e = 1.0 + t * (1.0 / 10.0) * e
-        e = 1.0 + t * (1.0 / 9.0) * e
-        e = 1.0 + t * (1.0 / 8.0) * e
-        e = 1.0 + t * (1.0 / 7.0) * e
-        e = 1.0 + t * (1.0 / 6.0) * e
-        e = 1.0 + t * (1.0 / 5.0) * e
-        e = 1.0 + t * (1.0 / 4.0) * e
-        e = 1.0 + t * (1.0 / 3.0) * e
-        e = 1.0 + t * (1.0 / 2.0) * e
-        e = ROOT_HALF * (1.0 + t * e)
-        shares[s] = e if u < INF else 0.0
-        powers[s] = -whole
-    if p.geometric:
-        for i in range(lo, hi):
-            near = max(1.0 - abs(i - j) / p.triangle, 0.0)
-            share[i] *= near / (2.0 - near * share[i] * HALVES[int(min(-power[i], 128.0))])
-    for i in range(lo, hi):
-        if share[i] == 0.0:
-            power[i] = -INF
+@step
+def _local_kernel(p, x, w, y, i, j):
+    """Return the local kernels exp(-c) = share * 2^power of the points i and j of each pair, as share and power."""
+    u = splat(0.0)
+    for k in range(len(x)):
+        d = load(x[k], i * REGISTER) - load(y[k], j * REGISTER)
+        u = multiply_add(w[k, i] * d, d, u)
+    whole = multiply_add(u, 1.0 / LOG2, WHOLE) - WHOLE
+    # exp(t) by its series, of which 13 terms are exact up to rounding for |t| <= log(2) / 2. Of costs that are too
+    # large to have a fractional part, t is arbitrary.
+    t = minimum(maximum(multiply_add(whole, LOG2, -u), -0.35), 0.35)
+    e = splat(SERIES[0])
+    for term in SERIES[1:]:
+        e = multiply_add(e, t, term)
+    if not p.geometric:
+        return e, -whole
+    near = max(1.0 - abs(i - j) / p.triangle, 0.0)
+    return near * e / (2.0 - near * e * power_of_two(-whole)), where(near > 0.0, -whole, -INF)
 
 
 @kernel
-def _accumulate(p, x, w, y, lo, hi, begin, end, work, matrix):
-    """Compute the columns [begin, end) of two whole series; return R of the last cell.
+def _accumulate(p, x, w, y, lo, hi, begin, end, work, matrix, costs):
+    """Compute the columns [begin, end) of pairs of whole series, and fill in R of the last cells.
 
     See `accumulated_costs`.
     """
-    m, (col, powers, cost, share, power) = x.shape[1], work
+    m, (shares, powers) = w.shape[1], work
     for j in range(begin, end):
-        _local_kernels(p, x, w, y, j, lo[j], hi[j], cost, share, power)
-        diag, p_diag = col[lo[j]], powers[lo[j]]
-        above, p_above = 0.0, -INF
-        col[lo[j]], powers[lo[j]] = 0.0, -INF  # the boundary, or a cell that has left the band
+        at = lo[j] * REGISTER
+        diag, p_diag = load(shares, at), load(powers, at)
+        above, p_above = splat(0.0), splat(-INF)  # the boundary, or a cell that has left the band
+        scale, shift = splat(1.0), splat(0.0)
+        store(shares, at, above)
+        store(powers, at, p_above)
         for i in range(lo[j], hi[j]):
-            left, p_left = col[i + 1], powers[i + 1]
-            top = max(p_diag, max(p_above, p_left))
-            if top > -INF:
-                # The diagonal term is added last, so that exchanging the two series changes no digit.
-                above = above * HALVES[int(min(top - p_above, 128.0))]
-                above += left * HALVES[int(min(top - p_left, 128.0))]
-                above += diag * HALVES[int(min(top - p_diag, 128.0))]
-                above *= share[i]
-                p_above = top + power[i]
-                if above > LARGE:
-                    above, p_above = above * SMALL, p_above + 20.0
-                elif above < SMALL:
-                    above, p_above = above * LARGE, p_above - 20.0
+            at = (i + 1) * REGISTER
+            left, p_left = load(shares, at), load(powers, at)
+            here, p_here = _local_kernel(p, x, w, y, i, j)
+            top = maximum(p_above, maximum(p_diag, p_left))
+            # The diagonal term is added last, so that exchanging the two series changes no digit.
+            above = multiply_add(left, power_of_two(p_left - top), above * power_of_two(p_above - top))
+            above = multiply_add(diag, power_of_two(p_diag - top), above) * (here * scale)
+            p_above = top + (p_here + shift)
+            # The next cell scales its own sum by this, so that it need not wait for a scaled one.
+            scale = where(above > LARGE, SMALL, where(above < SMALL, LARGE, 1.0))
+            shift = where(above > LARGE, 20.0, where(above < SMALL, -20.0, 0.0))
+            store(shares, at, above * scale)
+            store(powers, at, p_above + shift)
             diag, p_diag = left, p_left
-            col[i + 1], powers[i + 1] = above, p_above
         if matrix.size:
             for i in range(lo[j], hi[j]):
-                matrix[j, i] = _cost(col[i + 1], powers[i + 1])
-    return _cost(col[m], powers[m])
+                matrix[j, i] = _cost(shares[(i + 1) * REGISTER], powers[(i + 1) * REGISTER])
+    for k in range(costs.shape[0]):
+        costs[k] = _cost(shares[m * REGISTER + k], powers[m * REGISTER + k])
 
 
-def accumulated_costs(p, x, w, y, lo, hi, matrix):
-    """Return the accumulated cost R of two whole series, and fill `matrix` (n, m) with those of all cells.
+def accumulated_costs(p, X, w, Y, lo, hi, matrix=NO_COSTS):
+    """Return the accumulated costs R (k,) of at most REGISTER pairs of series.
 
-    An empty matrix is not filled; memory is then O(m). Query point i and series point j may be paired for
-    lo[j] <= i < hi[j].
+    The series are `X` (k, channels, m), whose weights are `w` (channels, m), and `Y` (k, channels, n). Points i of X
+    and j of Y may be paired for lo[j] <= i < hi[j]. `matrix` (n, m) is filled with the costs of all cells of the first
+    pair, unless it is empty.
     """
-    m, n = x.shape[1], y.shape[1]
-    work = np.zeros(m + 1), np.full(m + 1, -INF), np.empty(m), np.empty(m), np.empty(m)
-    work[0][0], work[1][0] = 1.0, 0.0
-    for begin, end in pieces(n, COST * m):
-        cost = _accumulate(p, x, w, y, lo, hi, begin, end, work, matrix)
-    return cost
+    m, n, costs = X.shape[2], Y.shape[2], np.empty(len(X))
+    work = np.zeros((m + 1) * REGISTER), np.full((m + 1) * REGISTER, -INF)
+    work[0][:REGISTER], work[1][:REGISTER] = 1.0, 0.0
+    x, y, w = channels_of(_side_by_side(X)), channels_of(_side_by_side(Y)), p.scale * w
+    with np.errstate(invalid="ignore"):  # expected, but plain Python would warn
+        for begin, end in pieces(n, COST * m):
+            _accumulate(p, x, w, y, lo, hi, begin, end, work, matrix, costs)
+    return costs
 
 
-@kernel
+def _side_by_side(series):
+    """Return series (k, channels, length) with one in each lane; free lanes repeat the last one."""
+    count, channels, length = series.shape
+    out = np.empty((channels, length, REGISTER))
+    out[..., :count], out[..., count:] = series.transpose(1, 2, 0), series[-1, :, :, np.newaxis]
+    return out.reshape(channels, -1)
+
+
+@inner
 def _cost(share, power):
-    return -np.log(share) - power * LOG2 if share > 0.0 else INF
+    if share == 0.0:
+        return INF
+    share, more = math.frexp(share)  # so that equal products, scaled at different cells, have equal logarithms
+    return -math.log(share) - (power + more) * LOG2
 
 
 @kernel

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
 from functools import cache, lru_cache
+from itertools import product
 from numbers import Integral, Real
 from typing import TYPE_CHECKING
 
@@ -11,7 +12,7 @@ import numpy as np
 
 from ...utils._parameters import Interval
 from ...utils.validation import refused
-from .._collection import as_collection, lengths_of
+from .._collection import as_collection, by_length, lengths_of
 from .._kernels import soft
 from .._series import full_weight, resample
 from .base import BAND_CONSTRAINTS, Alignment, BandedMetric, Metric, band, check_pair, plain_band, radius_of
@@ -70,47 +71,59 @@ class SoftMetric(PathlessMetric, BandedMetric):
         """Return the radius of a Sakoe-Chiba band, shared by all three terms of a pair; None for other bands."""
         return radius_of(self.window, self.factor, m, n)
 
-    def _accumulate(self, x, w, y, radius, matrix=soft.NO_COSTS):
-        m, n = x.shape[1], y.shape[1]
-        cells = _cells("itakura", None, m, n) if self.window == "itakura" else _plain_cells(radius, m, n)
-        return soft.accumulated_costs(self._record(), x, full_weight(w, x), y, *cells, matrix)
+    def _cells(self, m, n, radius):
+        return _cells("itakura", None, m, n) if self.window == "itakura" else _plain_cells(radius, m, n)
+
+    def _costs(self, X, w, Y, radius):
+        """Return R of each pair of series of X and Y; those of X have one length, and so have those of Y."""
+        cells = self._cells(X[0].shape[1], Y[0].shape[1], radius)
+        record, weight, costs = self._record(), full_weight(w, X[0]), []
+        for some in (slice(at, at + soft.REGISTER) for at in range(0, len(X), soft.REGISTER)):
+            costs.append(soft.accumulated_costs(record, np.array(X[some]), weight, np.array(Y[some]), *cells))
+        return np.concatenate(costs)
 
     def _matrix(self, x, w, y):
         """Return the accumulated costs (n, m) in units of gamma."""
         m, n = x.shape[1], y.shape[1]
-        matrix = np.full((n, m), np.inf)
-        self._accumulate(x, w, y, self._radius(m, n), matrix)
+        matrix, cells = np.full((n, m), np.inf), self._cells(m, n, self._radius(m, n))
+        soft.accumulated_costs(self._record(), x[np.newaxis], full_weight(w, x), y[np.newaxis], *cells, matrix)
         return matrix
 
-    def _own(self, a, w, radius):
-        """Return R of a series with itself, with the query's weights resampled to its length."""
+    def _own(self, X, w, radius):
+        """Return R of each of several series of one length with itself, with the query's weights resampled to it."""
         if not self._compares_with_itself:
-            return 0.0
-        w = w if w is None or w.shape[1] == a.shape[1] else resample(w, a.shape[1])
-        return self._accumulate(a, w, a, radius)
+            return np.zeros(len(X))
+        n = X[0].shape[1]
+        return self._costs(X, w if w is None or w.shape[1] == n else resample(w, n), X, radius)
 
     def _distance(self, x, w, y, tx, ty):
         radius = self._radius(x.shape[1], y.shape[1])
-        own = (self._own(x, w, radius) + self._own(y, w, radius)) / 2
-        return self._alignment(self._reported(self._accumulate(x, w, y, radius), own), x, w, y)
+        if x.shape == y.shape and self._compares_with_itself:  # the three together take as long as one
+            cross, *own = self._costs([x, x, y], w, [y, x, y], radius)
+        else:
+            (cross,), own = self._costs([x], w, [y], radius), [self._own([a], w, radius)[0] for a in (x, y)]
+        return self._alignment(self._reported(cross, sum(own) / 2), x, w, y)
 
     def _windows(self, x, w, y, tx, ty):
         radius = self._radius(x.shape[1], y.shape[2])
-        own, out = self._own(x, w, radius), np.empty(len(y))
-        for k, window in enumerate(y):
-            out[k] = self._reported(self._accumulate(x, w, window, radius), (own + self._own(window, w, radius)) / 2)
-        return out
+        own = (self._own([x], w, radius) + self._own(y, w, radius)) / 2
+        return self._reported(self._costs(np.broadcast_to(x, (len(y), *x.shape)), w, y, radius), own)
 
     def _pairwise(self, X, Y, w, mirrored, out):
         """Fill in a table of distances; R of a series with itself is computed once per radius."""
-        by_row = len(X) > len(Y)
-        own = cache(lambda second, k, radius: self._own(Y[k] if second else X[k], w, radius))
-        for k in range(max(len(X), len(Y))):
-            for s in range(k + 1 if mirrored else min(len(X), len(Y))):
-                a, b = (k, s) if by_row else (s, k)
-                radius = self._radius(X[a].shape[1], Y[b].shape[1])
-                both = (own(False, a, radius) + own(not mirrored, b, radius)) / 2
-                out[a, b] = self._reported(self._accumulate(X[a], w, Y[b], radius), both)
+
+        @cache
+        def own(second, radius, *of):
+            return self._own([(Y if second else X)[k] for k in of], w, radius)
+
+        for (m, rows), (n, columns) in product(by_length(X).items(), by_length(Y).items()):
+            radius = self._radius(m, n)
+            both = (own(False, radius, *rows)[:, np.newaxis] + own(not mirrored, radius, *columns)) / 2
+            which = np.nonzero(np.less_equal.outer(rows, columns) | (not mirrored))
+            a, b = np.array(rows)[which[0]], np.array(columns)[which[1]]
+            if len(a):
+                costs = self._costs([X[k] for k in a], w, [Y[k] for k in b], radius)
+                out[a, b] = self._reported(costs, both[which])
 
     def _expected(self, x, w, y):
         """Return accumulated costs (n, m) and the probability of each cell."""
