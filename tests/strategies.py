@@ -202,6 +202,7 @@ SIZES = {
     "search._segments.optimal.AHEAD": [1, 2],
     "search._segments.optimal.SPAN": [0, 10, 2**9],
     "distances._kernels.scalar.ROOM": [1, 3, 4096],
+    "distances._kernels.soft.ROOM": [1, 600, 2**22],
     "distances._metrics.base.BLOCK": [1, 40, 2**19],
     "distances._metrics.dtw.BLOCK": [1, 2, 7, 2**10],
     "distances._pairwise.CALL": [-(10**9), 2**18],

@@ -30,10 +30,11 @@ from ..utils.validation import (
     relative,
     shown,
 )
-from ._collection import as_collection, lengths_of
+from ._collection import as_collection, by_length, lengths_of
 from ._kernels import batch
 from ._kernels.compile import block_size
 from ._kernels.dispatch import bounds_of
+from ._kernels.soft import REGISTER as LANES
 from ._metrics.base import Metric, band
 from ._metrics.elastic import ElasticMetric
 from ._metrics.mixed import Mixed
@@ -255,21 +256,25 @@ def soft(task, z):
     """Improve a soft-DTW barycenter (Cuturi & Blondel 2017) by quasi-Newton steps along its gradient."""
     metric, w, shape = task.metric, full_weight(task.w, z), z.shape
 
-    def pair(x, y):
-        """Soft-DTW of both series, its gradient by x, and the mean cost of their alignments."""
-        matrix, E = metric._expected(x, task.w, y)
+    batches = [of[at : at + LANES] for of in by_length(task.series).values() for at in range(0, len(of), LANES)]
+
+    def compare(x, some):
+        """Return soft-DTW of x and each series of a batch, its gradient by x, and the mean cost of their alignments."""
+        y = np.array([task.series[k] for k in some])
+        costs, E = metric._expected([x] * len(y), task.w, y)
         center = x.mean(axis=1, keepdims=True)  # subtracted, so that a common offset costs no digits
         x, y = x - center, y - center
-        count, partners = E.sum(axis=0), y @ E
+        count, partners = E.sum(axis=1, keepdims=True), y @ E
         own = w * (x * x * count + (y * y) @ E)
-        cost = (own - 2 * w * x * partners).sum()
-        return metric._unit * matrix[-1, -1], 2 * w * (x * count - partners), max(cost - NOISE * own.sum(), 0.0)
+        cost = (own - 2 * w * x * partners).sum(axis=(1, 2)) - NOISE * own.sum(axis=(1, 2))
+        return metric._unit * costs, 2 * w * (x * count - partners), np.maximum(cost, 0.0)
 
     def objective(flat):
         x, total = flat.reshape(shape), [0, 0, 0]
-        for some in slices_of(len(task.series), x.size):
-            for v, part in zip(task.share[some], task.for_each(lambda y: pair(x, y), task.series[some]), strict=True):
-                total = [before + v * of for before, of in zip(total, part, strict=True)]
+        for some in slices_of(len(batches), LANES * x.size):
+            for of, found in zip(batches[some], task.for_each(lambda of: compare(x, of), batches[some]), strict=True):
+                for v, *parts in zip(task.share[of], *found, strict=True):
+                    total = [before + v * part for before, part in zip(total, parts, strict=True)]
         return total
 
     start, _, scale = objective(z.ravel())

@@ -149,11 +149,6 @@ FEW_CELLS = 200_000
 FEW_BITS = 10
 
 
-def is_prunable(metric):
-    """Return whether bounds may skip candidates, and a cutoff may abandon them."""
-    return isinstance(metric, ElasticMetric) and metric._has_lanes and metric._is_monotone and not metric._has_factor
-
-
 class Candidates:
     """A collection prepared for k-nearest-neighbor searches of series with one length; `x` is such a series."""
 
@@ -162,8 +157,9 @@ class Candidates:
         self.weight, self.w = w, spread(w, self.m)
         self.lengths = np.array(lengths_of(Y))
         few = FEW_CELLS * (FEW_BITS if counts_alone(metric, self.w) else 1)
-        self.pruned, self._flat = self.m * self.lengths.sum() >= few and is_prunable(metric), None
-        self.pruned &= not isinstance(x, Timed)
+        self.pruned, self._flat = self.m * self.lengths.sum() >= few and not isinstance(x, Timed), None
+        bounded = isinstance(metric, ElasticMetric) and metric._has_lanes and metric._is_monotone
+        self.pruned &= bounded and not metric._has_factor
         if not self.pruned:
             return
         self.features = [metric._features(y) for y in Y]

@@ -533,10 +533,9 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
     def _all_that_fit(self, k):
         """Return the plan of the k-th learned query with limits for learning, and a `Choice` of all matches."""
         plan = self._searches[k][0]
-        shortest, longest = plan.limits
         if getattr(self.candidates, "min_length", "auto") == "auto" and not plan.by_range:
-            shortest = None  # between occurrences there may only be room for short matches
-        return plan._replace(limits=(shortest, longest)), Choice(max_overlap=float(self.max_overlap))
+            plan = plan._replace(limits=(None, plan.limits[1]))  # between occurrences only short ones may have room
+        return plan, Choice(max_overlap=float(self.max_overlap))
 
     def _fit_labels(self, marked, weight):
         """Learn a query and a threshold for each marked class."""

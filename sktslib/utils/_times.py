@@ -311,14 +311,10 @@ def column_of_times(a, names):
         return None
     head = a[:HEAD].T
     named = [isinstance(name, str) and NAME.fullmatch(name) is not None for name in names]
-    found = [k for k, is_name in enumerate(named) if is_name and _rises(a[:, k])]
+    found = [k for k in np.flatnonzero(named) if (a[1:, k] >= a[:-1, k]).all() and a[-1, k] > a[0, k]]
     even = [k for k, column in enumerate(head) if _is_even(column)]
     found += [k for k in even if (a[1:, k] > a[:-1, k]).all()] if len(even) < len(head) else []
     return found[0] if found else None
-
-
-def _rises(column):
-    return bool((column[1:] >= column[:-1]).all() and column[-1] > column[0])
 
 
 def _is_even(column):

@@ -400,14 +400,12 @@ def power_of_two(power):
 
 @compiled_as(power_of_two, lambda power: power)
 def _build_power_of_two(context, builder, sig, args):
-    def all_lanes(number, value):
-        return ir.Constant(ir.VectorType(number, sig.return_type.lanes), [value] * sig.return_type.lanes)
-
-    least = all_lanes(F64, -1023.0)
-    power = builder.select(builder.fcmp_ordered(">", args[0], least), args[0], least)
+    given = (ir.Constant(F64, value) for value in (-1023.0, 1.5 * 2.0**52 + 1023))
+    least, exponent = (as_type(context, builder, value, types.float64, sig.return_type) for value in given)
+    power, words = builder.select(builder.fcmp_ordered(">", args[0], least), args[0], least), least.type.count * [52]
     # The last bits of this sum are those of the exponent of the power of two.
-    word = builder.bitcast(builder.fadd(power, all_lanes(F64, 1.5 * 2.0**52 + 1023)), all_lanes(I64, 0).type)
-    return builder.bitcast(builder.shl(word, all_lanes(I64, 52)), least.type)
+    word = builder.bitcast(builder.fadd(power, exponent), ir.VectorType(I64, len(words)))
+    return builder.bitcast(builder.shl(word, ir.Constant(word.type, words)), least.type)
 
 
 def store(values, at, v):

@@ -18,11 +18,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .compile import inner, kernel, pieces, step
-from .simd import REGISTER, channels_of, makers, maximum, minimum, multiply_add, power_of_two, store, where
+from .compile import block_size, kernel, pieces, step, stop_if_unwanted
+from .simd import REGISTER, channels_of, copy, makers, maximum, minimum, multiply_add, power_of_two, store, where
 
-INF = np.inf
-NO_COSTS = np.empty((0, 0))
+NONE, NO_COSTS = np.empty((2, 0, 0)), np.empty(0)
+ROOM = block_size(2**22, 1)  # numbers of columns that are kept at a time, at most
 LOG2 = 0.6931471805599453
 SERIES = tuple(1.0 / math.factorial(k) for k in range(12, -1, -1))  # of the exponential, from the last term on
 WHOLE = 1.5 * 2.0**52  # a number that loses its fractional part when this is added
@@ -57,20 +57,20 @@ def _local_kernel(p, x, w, y, i, j):
     if not p.geometric:
         return e, -whole
     near = max(1.0 - abs(i - j) / p.triangle, 0.0)
-    return near * e / (2.0 - near * e * power_of_two(-whole)), where(near > 0.0, -whole, -INF)
+    return near * e / (2.0 - near * e * power_of_two(-whole)), where(near > 0.0, -whole, -np.inf)
 
 
 @kernel
-def _accumulate(p, x, w, y, lo, hi, begin, end, work, matrix, costs):
+def _accumulate(p, x, w, y, lo, hi, begin, end, work, kept, costs):
     """Compute the columns [begin, end) of pairs of whole series, and fill in R of the last cells.
 
-    See `accumulated_costs`.
+    `kept` is empty, or gets shares and powers of the columns from its second row on. See `accumulated_costs`.
     """
     m, (shares, powers) = w.shape[1], work
     for j in range(begin, end):
         at = lo[j] * REGISTER
         diag, p_diag = load(shares, at), load(powers, at)
-        above, p_above = splat(0.0), splat(-INF)  # the boundary, or a cell that has left the band
+        above, p_above = splat(0.0), splat(-np.inf)  # the boundary, or a cell that has left the band
         scale, shift = splat(1.0), splat(0.0)
         store(shares, at, above)
         store(powers, at, p_above)
@@ -89,28 +89,34 @@ def _accumulate(p, x, w, y, lo, hi, begin, end, work, matrix, costs):
             store(shares, at, above * scale)
             store(powers, at, p_above + shift)
             diag, p_diag = left, p_left
-        if matrix.size:
-            for i in range(lo[j], hi[j]):
-                matrix[j, i] = _cost(shares[(i + 1) * REGISTER], powers[(i + 1) * REGISTER])
-    for k in range(costs.shape[0]):
-        costs[k] = _cost(shares[m * REGISTER + k], powers[m * REGISTER + k])
+        if kept.size:
+            copy(shares, lo[j] * REGISTER, (hi[j] + 1) * REGISTER, kept[0, j - begin + 1], lo[j] * REGISTER)
+            copy(powers, lo[j] * REGISTER, (hi[j] + 1) * REGISTER, kept[1, j - begin + 1], lo[j] * REGISTER)
+    for k in range(costs.shape[0]):  # equal products, scaled at different cells, get equal shares and logarithms
+        share, more = math.frexp(shares[m * REGISTER + k])
+        costs[k] = -math.log(share) - (powers[m * REGISTER + k] + more) * LOG2 if share > 0.0 else np.inf
 
 
-def accumulated_costs(p, X, w, Y, lo, hi, matrix=NO_COSTS):
-    """Return the accumulated costs R (k,) of at most REGISTER pairs of series.
+def accumulated_costs(p, X, w, Y, lo, hi):
+    """Return the accumulated costs R (k,) of pairs of series.
 
     The series are `X` (k, channels, m), whose weights are `w` (channels, m), and `Y` (k, channels, n). Points i of X
-    and j of Y may be paired for lo[j] <= i < hi[j]. `matrix` (n, m) is filled with the costs of all cells of the first
-    pair, unless it is empty.
+    and j of Y may be paired for lo[j] <= i < hi[j].
     """
-    m, n, costs = X.shape[2], Y.shape[2], np.empty(len(X))
-    work = np.zeros((m + 1) * REGISTER), np.full((m + 1) * REGISTER, -INF)
-    work[0][:REGISTER], work[1][:REGISTER] = 1.0, 0.0
-    x, y, w = channels_of(_side_by_side(X)), channels_of(_side_by_side(Y)), p.scale * w
+    costs, n = np.empty(len(X)), Y[0].shape[1]
     with np.errstate(invalid="ignore"):  # expected, but plain Python would warn
-        for begin, end in pieces(n, COST * m):
-            _accumulate(p, x, w, y, lo, hi, begin, end, work, matrix, costs)
+        for some in (slice(at, at + REGISTER) for at in range(0, len(X), REGISTER)):
+            pairs, work = _start(p, X[some], w, Y[some])
+            for begin, end in pieces(n, COST * w.shape[1]):
+                _accumulate(*pairs, lo, hi, begin, end, work, NONE, costs[some])
     return costs
+
+
+def _start(p, X, w, Y):
+    """Return pairs of series as kernels read them, and shares and powers (2, ...) of the column before all others."""
+    work = np.zeros((2, (w.shape[1] + 1) * REGISTER))
+    work[0, :REGISTER], work[1, REGISTER:] = 1.0, -np.inf
+    return (p, _side_by_side(np.array(X)), p.scale * w, _side_by_side(np.array(Y))), work
 
 
 def _side_by_side(series):
@@ -118,50 +124,68 @@ def _side_by_side(series):
     count, channels, length = series.shape
     out = np.empty((channels, length, REGISTER))
     out[..., :count], out[..., count:] = series.transpose(1, 2, 0), series[-1, :, :, np.newaxis]
-    return out.reshape(channels, -1)
+    return channels_of(out.reshape(channels, -1))
 
 
-@inner
-def _cost(share, power):
-    if share == 0.0:
-        return INF
-    share, more = math.frexp(share)  # so that equal products, scaled at different cells, have equal logarithms
-    return -math.log(share) - (power + more) * LOG2
+def _columns(pairs, cells, begin, end, work, costs=NO_COSTS):
+    """Compute the columns [begin, end); return shares and powers (2, columns, ...) of them, after those in `work`."""
+    stop_if_unwanted()
+    kept = np.zeros((2, 1 + end - begin, work.shape[1]))
+    kept[1], kept[:, 0] = -np.inf, work
+    _accumulate(*pairs, *cells, begin, end, work, kept, costs)
+    return kept
+
+
+def _blocks(n, work):
+    """Return one block of columns, or several of about sqrt(n), so that few columns are kept at a time."""
+    size = n if n * work.size <= ROOM else max(1, min(math.isqrt(n), ROOM // work.size))
+    return [(begin, min(begin + size, n)) for begin in range(0, n, size)]
+
+
+def cost_matrix(p, X, w, Y, *cells):
+    """Return R of all cells (n, m) of one pair of series; see `accumulated_costs`."""
+    (pairs, work), n = _start(p, X, w, Y), Y[0].shape[1]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        blocks = (_columns(pairs, cells, *block, work)[:, 1:, REGISTER::REGISTER] for block in _blocks(n, work))
+        return np.concatenate([-np.log(share) - power * LOG2 for share, power in blocks])
 
 
 @kernel
-def _expect(matrix, begin, end, expected):
-    """Compute the columns [begin, end), counted from the last one, of `expected_alignment`."""
-    n, m = matrix.shape
-    for j in range(n - 1 - begin, n - 1 - end, -1):
-        for i in range(m - 1, -1, -1):
-            if expected[j, i] == 0.0:
-                continue
-            diag = matrix[j - 1, i - 1] if i > 0 and j > 0 else INF
-            above = matrix[j, i - 1] if i > 0 else INF
-            left = matrix[j - 1, i] if j > 0 else INF
-            least = min(diag, min(above, left))
-            if least == INF:
-                continue
-            a, b, c = np.exp(least - diag), np.exp(least - above), np.exp(least - left)
-            share = expected[j, i] / (a + b + c)
-            if a > 0.0:
-                expected[j - 1, i - 1] += share * a
-            if b > 0.0:
-                expected[j, i - 1] += share * b
-            if c > 0.0:
-                expected[j - 1, i] += share * c
+def _expect(kept, lo, hi, begin, expected):
+    """Replace the shares of a block of columns by `expected_alignments`, from the last one back."""
+    for b in range(kept.shape[1] - 2, -1, -1):
+        j, to_above, to_diag = begin + b, splat(0.0), splat(0.0)
+        for i in range(hi[j] - 1, lo[j] - 1, -1):
+            at, here = i * REGISTER, (i + 1) * REGISTER
+            p_diag, p_above, p_left = load(kept[1, b], at), load(kept[1, b + 1], at), load(kept[1, b], here)
+            top = maximum(p_above, maximum(p_diag, p_left))
+            diag = load(kept[0, b], at) * power_of_two(p_diag - top)
+            above = load(kept[0, b + 1], at) * power_of_two(p_above - top)
+            left = load(kept[0, b], here) * power_of_two(p_left - top)
+            e, total = load(expected, here) + to_above, (above + left) + diag
+            store(kept[0, b + 1], here, e)
+            e = where(total > 0.0, e / total, 0.0)
+            store(expected, here, e * left + to_diag)
+            to_above, to_diag = e * above, e * diag
+        store(expected, lo[j] * REGISTER, to_diag)
 
 
-def expected_alignment(matrix):
-    """Return the probability (n, m) that an alignment passes each cell, from the matrix of accumulated costs.
+def expected_alignments(p, X, w, Y, *cells):
+    """Return R (k,) of at most REGISTER pairs, and the probabilities (k, n, m) that an alignment passes each cell.
 
-    This is the gradient of R_mn with respect to the c_ij. From the last cell back, each cell distributes its
-    probability to its three predecessors in proportion to their shares of its soft minimum.
+    They are the gradient of R_mn with respect to the c_ij. From the last cell back, each cell distributes its
+    probability to its three predecessors in proportion to their K.
     """
-    n, m = matrix.shape
-    expected = np.zeros((n, m))
-    expected[n - 1, m - 1] = 1.0
-    for begin, end in pieces(n, COST * m):
-        _expect(matrix, begin, end, expected)
-    return expected
+    (pairs, work), n, m = _start(p, X, w, Y), Y[0].shape[1], w.shape[1]
+    blocks, before, expected = _blocks(n, work), [], np.zeros(work.shape[1])
+    expected[m * REGISTER :], costs, out = 1.0, np.empty(len(X)), np.empty((len(X), n, m))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        for block in blocks[:-1]:
+            stop_if_unwanted()
+            before.append(work.copy())
+            _accumulate(*pairs, *cells, *block, work, NONE, NO_COSTS)
+        for (begin, end), state in zip(reversed(blocks), [work, *reversed(before)], strict=True):
+            kept = _columns(pairs, cells, begin, end, state, costs if end == n else NO_COSTS)
+            _expect(kept, *cells, begin, expected)
+            out[:, begin:end] = kept[0, 1:, REGISTER:].reshape(-1, m, REGISTER)[..., : len(X)].transpose(2, 0, 1)
+    return costs, out

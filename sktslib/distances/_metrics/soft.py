@@ -60,34 +60,18 @@ class SoftMetric(PathlessMetric, BandedMetric):
     _compares_with_itself = True
     _may_be_negative = True  # without the divergence, within a band, and by rounding
 
-    def _record(self):
-        raise NotImplementedError
-
     def _reported(self, cross, own):
         """Return the distance for R of the pair and the mean R of both series with themselves."""
-        raise NotImplementedError
 
     def _radius(self, m, n):
         """Return the radius of a Sakoe-Chiba band, shared by all three terms of a pair; None for other bands."""
         return radius_of(self.window, self.factor, m, n)
 
-    def _cells(self, m, n, radius):
-        return _cells("itakura", None, m, n) if self.window == "itakura" else _plain_cells(radius, m, n)
-
-    def _costs(self, X, w, Y, radius):
+    def _costs(self, X, w, Y, radius, function=soft.accumulated_costs):
         """Return R of each pair of series of X and Y; those of X have one length, and so have those of Y."""
-        cells = self._cells(X[0].shape[1], Y[0].shape[1], radius)
-        record, weight, costs = self._record(), full_weight(w, X[0]), []
-        for some in (slice(at, at + soft.REGISTER) for at in range(0, len(X), soft.REGISTER)):
-            costs.append(soft.accumulated_costs(record, np.array(X[some]), weight, np.array(Y[some]), *cells))
-        return np.concatenate(costs)
-
-    def _matrix(self, x, w, y):
-        """Return the accumulated costs (n, m) in units of gamma."""
-        m, n = x.shape[1], y.shape[1]
-        matrix, cells = np.full((n, m), np.inf), self._cells(m, n, self._radius(m, n))
-        soft.accumulated_costs(self._record(), x[np.newaxis], full_weight(w, x), y[np.newaxis], *cells, matrix)
-        return matrix
+        m, n = X[0].shape[1], Y[0].shape[1]
+        cells = _cells("itakura", None, m, n) if self.window == "itakura" else _plain_cells(radius, m, n)
+        return function(self._record(), X, full_weight(w, X[0]), Y, *cells)
 
     def _own(self, X, w, radius):
         """Return R of each of several series of one length with itself, with the query's weights resampled to it."""
@@ -118,23 +102,23 @@ class SoftMetric(PathlessMetric, BandedMetric):
 
         for (m, rows), (n, columns) in product(by_length(X).items(), by_length(Y).items()):
             radius = self._radius(m, n)
-            both = (own(False, radius, *rows)[:, np.newaxis] + own(not mirrored, radius, *columns)) / 2
-            which = np.nonzero(np.less_equal.outer(rows, columns) | (not mirrored))
-            a, b = np.array(rows)[which[0]], np.array(columns)[which[1]]
+            a, b = np.nonzero(np.less_equal.outer(rows, columns) | (not mirrored))
             if len(a):
-                costs = self._costs([X[k] for k in a], w, [Y[k] for k in b], radius)
-                out[a, b] = self._reported(costs, both[which])
+                both = (own(False, radius, *rows)[a] + own(not mirrored, radius, *columns)[b]) / 2
+                costs = self._costs([X[rows[k]] for k in a], w, [Y[columns[k]] for k in b], radius)
+                out[np.array(rows)[a], np.array(columns)[b]] = self._reported(costs, both)
 
-    def _expected(self, x, w, y):
-        """Return accumulated costs (n, m) and the probability of each cell."""
-        matrix = self._matrix(x, w, y)
-        if matrix[-1, -1] == np.inf:
+    def _expected(self, X, w, Y):
+        """Return R of pairs of series, those of X and of Y of one length each, and the probability of each cell."""
+        m, n = X[0].shape[1], Y[0].shape[1]
+        costs, expected = self._costs(X, w, Y, self._radius(m, n), soft.expected_alignments)
+        if (costs == np.inf).any():
             raise ValueError(
-                f"The series must have an alignment within the band of {type(self).__name__}. Got lengths "
-                f"{x.shape[1]} and {y.shape[1]} with {self!r}, under which no path leads from the first pair of points "
-                "to the last one. Widen the band, or bring the series to one length."
+                f"The series must have an alignment within the band of {type(self).__name__}. Got lengths {m} and {n} "
+                f"with {self!r}, under which no path leads from the first pair of points to the last one. Widen the "
+                "band, or bring the series to one length."
             )
-        return matrix, soft.expected_alignment(matrix)
+        return costs, expected
 
     def expected_alignment(self, x: ArrayLike, y: ArrayLike, *, weight: ArrayLike | None = None) -> NDArray[np.float64]:
         """Return the probability that each two points meet, where an alignment is as probable as it is good.
@@ -169,7 +153,7 @@ class SoftMetric(PathlessMetric, BandedMetric):
         """
         self._validate()
         x, y, w = check_pair(x, y, weight, metric=self)
-        return np.ascontiguousarray(self._expected(x, w, y)[1].T)
+        return np.ascontiguousarray(self._expected([x], w, [y])[1][0].T)
 
 
 @register
@@ -238,7 +222,9 @@ class SoftDTW(SoftMetric):
         return self._unit * (cross - own)
 
     def _cost_matrix(self, pair):
-        return np.ascontiguousarray(self._unit * self._matrix(*pair).T)
+        x, w, y = pair
+        matrix = self._costs([x], w, [y], self._radius(x.shape[1], y.shape[1]), soft.cost_matrix)
+        return np.ascontiguousarray(self._unit * matrix.T)
 
     def _check_search(self, mode):
         if mode == "segmentation" and not self.divergence:
