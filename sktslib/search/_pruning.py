@@ -295,9 +295,8 @@ class _Cascade:
             self.order = np.lexsort((-(w * far).sum(axis=0), -query.bounds[0].pinned))
         self.limit, self.lock = np.inf, Lock()
         self.where, self.costs = np.empty(0, np.int64), np.empty(0)
-        self._tighten(
-            np.inf if rule.threshold is None else query.metric._cost_of_distance(rule.threshold, query.problem)
-        )
+        if rule.threshold is not None:
+            self._tighten(query.metric._cost_of_distance(rule.threshold, query.problem))
 
     def near(self):
         """Return exact distances and ascending starts of the windows that may be chosen."""
