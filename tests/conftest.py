@@ -64,6 +64,18 @@ def pytest_collection():
         gc.freeze()
 
 
+# Arrays that must not be written, and recurrences that examples in docstrings alone need, are kernels of their own.
+SLOW = "check_estimators_pickle(readonly_memmap=True)]", ".recurrence", ".ERP", ".Frechet", ".MSM", ".WDDTW", ".WDTW"
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items):
+    """Mark tests that no mark can stand at: examples, and scikit-learn's checks."""
+    for item in items:
+        if item.name.endswith(SLOW):
+            item.add_marker(pytest.mark.slow)
+
+
 @pytest.fixture(autouse=True)
 def _the_package_s_metrics_alone():
     """Forget the metrics that a doctest or another test has registered."""

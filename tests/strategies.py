@@ -36,10 +36,18 @@ def channels_of(name):
     return st.sampled_from([1, 2] if config.DISABLE_JIT or name == "dtw" or name not in naive.WARPED else [1])
 
 
+def slow(*values):
+    """Values of a test's parameter that are left to the slow tests."""
+    return [pytest.param(value, marks=pytest.mark.slow) for value in values]
+
+
+# Up to how many channels searches of subsequences may have a band or differences of the caller's: other kernels.
+banded = pytest.mark.parametrize("banded", [0, *slow(9)])
+
+
 def quick(names, *few):
     """Leave elastic distances but a few to the slow tests, as it takes seconds to compile a driver for each."""
-    some = [name in few or name not in naive.WARPED for name in names]
-    return [name if now else pytest.param(name, marks=pytest.mark.slow) for name, now in zip(names, some, strict=True)]
+    return [case for n in names for case in ([n] if n in few or n not in naive.WARPED else slow(n))]
 
 
 def compiled(cases):

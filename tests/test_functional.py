@@ -72,6 +72,7 @@ def test_every_name_makes_its_entry():
     assert get_distance_dict(["dtw"])["elastic"]["Dynamic Time Warping"]["parameters"]["alpha"] == 1
 
 
+@pytest.mark.slow
 def test_table_of_distances():
     cfg = get_distance_dict()
     before = deepcopy(cfg)

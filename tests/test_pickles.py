@@ -153,6 +153,7 @@ def test_a_few_matches_in_a_long_sequence_are_small():
     assert len(pickle.dumps(segments)) < 20_000
 
 
+@pytest.mark.slow
 def test_overlapping_matches_share_their_samples():
     y = np.sin(np.arange(5000) / 40)
     matches = QuerySearcher("euclidean", n_matches=500, max_overlap=1.0).fit(y[:400]).search(y)

@@ -127,6 +127,7 @@ def test_weights_of_series(how):
     np.testing.assert_array_equal(barycenter(X, **how), barycenter(X, n_jobs=2, **how))
 
 
+@pytest.mark.slow
 def test_weights_of_points():
     w = np.array([1.0, 1.0, 0.0, 0.0, 1.0, 1.0, 0.5])
     z, cost = barycenter(X, weight=w, return_cost=True)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from inputs import invariant
-from strategies import SEVERAL, compiled, metrics, pairs, parameters, plain, quarters, small_sizes, times, unmeant
+from strategies import SEVERAL, compiled, metrics, pairs, parameters, plain, quarters, slow, small_sizes, times, unmeant
 
 from sktslib import QuerySearcher
 from sktslib.distances import (
@@ -35,13 +35,14 @@ t = np.arange(0, 20 * np.pi, 0.1)
 SIN, SIN2 = np.sin(t), np.sin(2 * t)
 CLOSE = {"rtol": 1e-9, "atol": 1e-11}
 WARPED = ["dtw", *compiled(naive.WARPED)]  # the first more often
-NAMES = {True: WARPED, False: [name for name in WARPED if name in SEVERAL]}  # by whether there is one channel
+each_of_several = pytest.mark.parametrize("several", [["dtw"], *slow([n for n in WARPED if n in SEVERAL])], ids=len)
 
 
-@given(st.data())
-def test_distance_matrix_and_path_equal_the_reference(data):
+@each_of_several
+@given(data=st.data())
+def test_distance_matrix_and_path_equal_the_reference(several, data):
     x, y, w = data.draw(pairs())
-    metric, name, p = data.draw(metrics(NAMES[naive.points(x).shape[1] == 1], min(len(x), len(y))))
+    metric, name, p = data.draw(metrics(WARPED if naive.points(x).shape[1] == 1 else several, min(len(x), len(y))))
     tx = ty = None
     if metric.uses_times and data.draw(st.booleans()):
         tx, ty = data.draw(times(len(x))), data.draw(times(len(y)))
@@ -70,10 +71,11 @@ def test_path_equals_the_reference_where_sums_are_exact(data):
         np.testing.assert_array_equal(metric.distance(x, y, weight=w).path, want.path)
 
 
-@given(st.data())
-def test_properties(data):
+@each_of_several
+@given(data=st.data())
+def test_properties(several, data):
     x, y, w = data.draw(pairs(values=plain))
-    metric = data.draw(metrics(NAMES[naive.points(x).shape[1] == 1], min(len(x), len(y))))[0]
+    metric = data.draw(metrics(WARPED if naive.points(x).shape[1] == 1 else several, min(len(x), len(y))))[0]
     assert invariant(metric, x, y, w) >= 0
     if metric.get_params().get("tolerance", 0) < len(x):
         assert metric.distance(x, x, weight=w) == pytest.approx(0, abs=1e-9)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import compiled, unmeant
+from strategies import compiled, slow, unmeant
 
 from sktslib import QuerySearcher
 from sktslib.distances import get_metric
@@ -212,9 +212,7 @@ def test_resampled_windows_under_an_offset(offset, name):
         assert found.distance[0] == pytest.approx(min(want), rel=1e-11)
 
 
-@pytest.mark.parametrize(
-    "name", [*compiled(["euclidean", "manhattan", "dtw"]), pytest.param("correlation", marks=pytest.mark.slow)]
-)
+@pytest.mark.parametrize("name", ["dtw", *slow("correlation", "euclidean", *compiled(["manhattan"]))])
 def test_one_unit_of_the_last_place_makes_no_resampled_window_vary(name):
     x, y = np.sin(np.arange(8.0)), np.sin(np.arange(60.0))
     y[15:45] = 0.1

@@ -11,7 +11,7 @@ from functools import partial
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
-from strategies import unmeant
+from strategies import slow, unmeant
 
 from sktslib import (
     QuerySearcher,
@@ -167,11 +167,11 @@ def outcome(parameter, call, value):
         plt.close("all")
 
 
-# A picture for each value takes long.
-NAMES = [pytest.param(name, marks=pytest.mark.slow) if name.startswith("plot") else name for name in CASES]
+# A picture for each value takes long, and so does compiling what no other test needs but examples in docstrings.
+LONG = "plot", "ERP", "Frechet", "MSM", "WDDTW", "WDTW"
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", [case for n in CASES for case in (slow(n) if n.startswith(LONG) else [n])])
 def test_numbers_are_computed_with_or_refused_by_name(name):
     parameter, call, flag = CASES[name]
     for value in HUGE + OTHER:

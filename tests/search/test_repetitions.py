@@ -120,6 +120,7 @@ def test_the_gain_is_the_share_of_two_stretches_that_is_no_difference():
         assert gain == pytest.approx(expected * (1 - 10 / 60))
 
 
+@long_without_compiler
 def test_channels_count_by_how_periodic_they_are():
     rng = np.random.default_rng(6)
     X = exercise(rng, 10)
@@ -141,6 +142,7 @@ def test_lengths_bound_the_period():
         QuerySegmenter(query="auto", lengths=(None, 3)).fit(X)
 
 
+@long_without_compiler
 @pytest.mark.parametrize("times", ["numbers", "dates"])
 def test_lengths_are_durations_where_the_recording_has_times(times):
     X = exercise(np.random.default_rng(7), 12)
@@ -157,6 +159,7 @@ def test_lengths_are_durations_where_the_recording_has_times(times):
             QuerySegmenter(query="auto", lengths=(value, None)).fit(X, times=t)
 
 
+@long_without_compiler
 def test_what_was_counted_by_phases_is_listed_by_the_query_of_the_phase():
     rng = np.random.default_rng(8)
     X = exercise(rng, 8)

@@ -12,12 +12,14 @@ from hypothesis import strategies as st
 from inputs import searcher_of
 from strategies import (
     DISTANCES,
+    banded,
     compiled,
     long_without_compiler,
     pairs,
     parameters,
     plain,
     quarters,
+    slow,
     small_sizes,
     times,
     unmeant,
@@ -34,23 +36,26 @@ pytestmark = [pytest.mark.usefixtures("_plain_kernels_may_overflow"), unmeant]
 
 
 @st.composite
-def subsequence_metrics(draw, x):
+def subsequence_metrics(draw, x, banded):
     """A metric object, its name, the reference implementation's parameters and band radius."""
     names = ["dtw", *compiled(naive.WARPED)]
     # Each of them, and each with a band and of several channels, is a driver of its own; DTW is compiled for all.
     some = names if numba.config.DISABLE_JIT else ["dtw"]
-    name = draw(st.sampled_from(names if naive.points(x).shape[1] == 1 else some))
-    radii = [None, None, 0, 1, 2, "default"] if name in some else [None]
-    p, radius, m = draw(parameters(name)), draw(st.sampled_from(radii)), len(x)
+    m, channels = naive.points(x).shape
+    name = draw(st.sampled_from(names if channels == 1 else some))
+    p = draw(parameters(name))
+    channels += p.get("alpha", 1) != 1  # slopes
+    radius = draw(st.sampled_from([None, None, 0, 1, 2, "default"] if name in some and channels <= banded else [None]))
     here = {} if radius is None else {"window": "sakoe-chiba", "factor": None if radius == "default" else radius}
     radius = m // 2 if radius == "default" else radius
     return get_metric(name, {**p, **here}), name, p, radius
 
 
-@given(st.data())
-def test_subsequence_profile_equals_the_reference(data):
+@pytest.mark.parametrize("banded", [1, *slow(9)])
+@given(data=st.data())
+def test_subsequence_profile_equals_the_reference(banded, data):
     x, y, w = data.draw(pairs(values=quarters, high=6, y_high=12))
-    metric, name, p, radius = data.draw(subsequence_metrics(x))
+    metric, name, p, radius = data.draw(subsequence_metrics(x, banded))
     if p.get("alpha", 1) != 1:
         x, y = x + 0.001 * np.arange(len(x)).reshape(-1, *[1] * (x.ndim - 1)), y * 1.001  # no ties between rounded sums
     tq = ts = None
@@ -86,10 +91,11 @@ def test_subsequence_profile_is_the_minimum_over_all_starts(data):
         assert found.all()
 
 
-@given(st.data())
-def test_matches_report_the_exact_distance_of_their_piece(data):
+@banded
+@given(data=st.data())
+def test_matches_report_the_exact_distance_of_their_piece(banded, data):
     x, y, w = data.draw(pairs(values=plain, high=6, y_low=4, y_high=14))
-    metric, name, p, radius = data.draw(subsequence_metrics(x))
+    metric, name, p, radius = data.draw(subsequence_metrics(x, banded))
     if name in ("lcss", "edr", "ddtw", "wddtw", "shape_dtw", "wdtw") or p.get("alpha", 1) != 1:
         return  # their searches have a form of their own
     matches = searcher_of(metric, n_matches=None, min_length=None).fit(x, weight=w).search(y)

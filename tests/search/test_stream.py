@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from inputs import Slices, identical, refused, searcher_of, segmenter_of
-from strategies import compiled, unmeant
+from strategies import banded, compiled, unmeant
 from test_parts import searches
 
 from sktslib.distances import DDTW, DTW, ERP, LCSS, WDTW, Euclidean
@@ -29,9 +29,11 @@ def found(matches):
 
 
 @pytest.mark.filterwarnings("ignore:The sequence (is sampled|has holes)", "ignore:The sampling intervals")
-@given(searches(), st.lists(st.integers(0, 30), min_size=1, max_size=9), st.booleans(), st.booleans())
-def test_a_stream_finds_what_a_search_of_the_whole_does(search, sizes, through_pickle, timed):
-    searcher, y, ty = search
+@banded
+@given(data=st.data(), sizes=st.lists(st.integers(0, 30), min_size=1, max_size=9), through_pickle=st.booleans())
+def test_a_stream_finds_what_a_search_of_the_whole_does(banded, sizes, through_pickle, data):
+    searcher, y, ty = data.draw(searches(banded))
+    timed = data.draw(st.booleans())
     if not isinstance(searcher.threshold, float):
         searcher.set_params(threshold=1.0)
     if timed and searcher.max_gap is None and not searcher.metric_.uses_times:  # times in, times out

@@ -51,7 +51,7 @@ def test_a_bar_shows_how_far_the_work_has_come(name, capsys):
 def test_a_segmentation_counts_each_sample_but_those_missing(capsys):
     y = np.tile(S, 40)
     y[[100, 101, 7000]] = np.nan
-    segmenter = QuerySegmenter(nan_policy="omit", verbose=1).fit([0.0, 5.0])
+    segmenter = QuerySegmenter("dtw", nan_policy="omit", verbose=1).fit([0.0, 5.0])
     want = segmenter.set_params(verbose=0).segment(y)
     got = segmenter.set_params(verbose=1).segment(y)
     np.testing.assert_array_equal(ranges(got), ranges(want))

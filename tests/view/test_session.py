@@ -15,6 +15,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from strategies import slow
 
 from sktslib import QuerySearcher, QuerySegmenter, Sampling, load_model
 from sktslib.io import Recording, read_annotations
@@ -282,7 +283,8 @@ def test_each_class_is_searched_for_by_its_query(tmp_path):
     assert rows_of(again, "distance")[0]["start"] == STARTS[1]
 
 
-@pytest.mark.parametrize("metric", ["dtw", pytest.param("euclidean", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("metric", ["dtw", "euclidean"])
 def test_answers_about_ranges_of_another_length_than_the_query(metric):
     """As another query had found them, whose windows may be shorter; also at the ends of the recording."""
     n = 6000
@@ -569,7 +571,7 @@ def test_classes_that_two_windows_add_at_the_same_moment_are_two(tmp_path, monke
     assert say(one, "class")["classes"][3] == {"name": "class 4", "color": one.classes[3]["color"]}
 
 
-@pytest.mark.parametrize("kind", ["search", "relearn", "segment"])
+@pytest.mark.parametrize("kind", ["search", *slow("relearn"), "segment"])
 def test_a_moved_threshold_is_there_again(tmp_path, kind):
     """After a new start, a search of the same with the same answers; another one proposes its own."""
     path, y = tmp_path / "rec.view.json", recording()
@@ -599,7 +601,7 @@ def test_a_moved_threshold_is_there_again(tmp_path, kind):
 
 
 # ------------------------------------------------------------------------------------------------------------- exports
-@pytest.mark.parametrize("kind", ["search", "relearn", "classes", "segment", "count", "gap"])
+@pytest.mark.parametrize("kind", ["search", *slow("relearn", "classes"), "segment", "count", "gap"])
 def test_a_script_finds_the_same(tmp_path, capsys, kind):
     times = np.arange(N) + np.where(np.arange(N) > STARTS[9], 500.0, 0.0) if kind == "gap" else None
     values = np.tile(SHAPE, 500)[:, np.newaxis] + 0.1 * RNG.normal(size=(N, 2)) if kind == "count" else recording(2)

@@ -222,6 +222,7 @@ def test_nothing_that_is_found_spans_a_hole_and_a_gap_takes_its_own_channel_alon
 
 
 # -------------------------------------------------------------------------------------------- what else a searcher does
+@pytest.mark.slow
 @long_without_compiler
 def test_explanations_add_up_and_matches_are_tables():
     x, y, lags, _ = recording(np.random.default_rng(8))

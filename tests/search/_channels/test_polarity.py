@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.base import clone
-from strategies import compiled, pairs, plain, quarters, quick, small_sizes, unmeant
+from strategies import compiled, pairs, plain, quarters, quick, slow, small_sizes, unmeant
 
 from sktslib import QuerySearcher, QuerySegmenter
 from sktslib.distances import get_metric
@@ -21,7 +21,7 @@ from sktslib.utils.visualisation import AlignmentDisplay
 pytestmark = [pytest.mark.usefixtures("_plain_kernels_may_overflow"), unmeant]
 
 POLARITIES = ["any", "channels"]
-WINDOWS = [*quick(["euclidean", "correlation", "chebyshev", "dtw"]), pytest.param("soft_dtw", marks=pytest.mark.slow)]
+WINDOWS = [*quick(["euclidean", "correlation", "chebyshev", "dtw"]), *slow("soft_dtw")]
 SUBSEQUENCES = compiled(["dtw", "lcss", "erp", "ddtw", "twed"])
 
 

@@ -122,6 +122,7 @@ def test_it_is_the_same_by_chunks_and_with_jobs(tmp_path):
     assert told_of(searcher.set_params(n_jobs=2).search, y)[1] == message
 
 
+@long_without_compiler
 @pytest.mark.filterwarnings("always")
 def test_the_command_line_names_limits_of_scale(tmp_path, capsys):
     y, peaks, query = heart(40)

@@ -34,9 +34,10 @@ ESTIMATORS = {
     "segment": QuerySegmenter("euclidean", threshold=Conformal(0.2)),
     "search": QuerySearcher("euclidean", threshold=Conformal(0.2)),
 }
+NAMES = [pytest.param("segment auto", marks=long_without_compiler), "search auto", "segment", "search"]
 
 
-@pytest.mark.parametrize("name", ESTIMATORS)
+@pytest.mark.parametrize("name", NAMES)
 def test_a_learned_model_says_how_good_it_is(name):
     X, events, kind = recording()
     fitted = clone(ESTIMATORS[name]).fit(X, labels_from_events(events, kind, n_samples=len(X)))
@@ -54,7 +55,7 @@ def test_a_learned_model_says_how_good_it_is(name):
 
 
 @pytest.mark.filterwarnings("ignore:At most", "ignore:The class")
-@pytest.mark.parametrize("name", ESTIMATORS)
+@pytest.mark.parametrize("name", NAMES)
 def test_classes_that_cannot_be_told_apart_show_in_blocks_that_were_held_out(name):
     X, events, kind = recording(alike=True)
     report = clone(ESTIMATORS[name]).fit(X, labels_from_events(events, kind, n_samples=len(X))).report_
@@ -101,6 +102,7 @@ def test_there_is_none_where_no_block_was_held_out():
         assert estimator.fit(X, y).report_ is None
 
 
+@long_without_compiler
 def test_what_is_unlabeled_is_not_in_it():
     X, events, kind = recording(40)
     y = labels_from_events(events, kind, n_samples=len(X)).astype(object)
@@ -139,7 +141,7 @@ def test_classes_that_are_not_known_are_an_error_that_says_what_to_give():
 @pytest.mark.parametrize(
     ("more", "where"),
     [
-        (["--metric", "auto"], "in blocks that were held out"),
+        pytest.param(["--metric", "auto"], "in blocks that were held out", marks=long_without_compiler),
         (["--task", "search", "--threshold", "conformal:0.2"], "in blocks that were held out"),
         ([], "on the labels that it learned from (--metric auto holds out blocks)"),
         (["--task", "search"], "on the labels that it learned from (--metric auto holds out blocks)"),

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from strategies import recording, small_sizes, unmeant, weights
+from strategies import recording, slow, small_sizes, unmeant, weights
 
 from sktslib import QuerySearcher
 from sktslib.distances._kernels import bounds
@@ -128,7 +128,7 @@ def test_what_is_kept_of_a_query_serves_other_sequences_and_is_not_stored():
 
 
 @pytest.mark.usefixtures("any_size")
-@pytest.mark.parametrize("channels", [1, 2])
+@pytest.mark.parametrize("channels", [1, *slow(2)])
 def test_bounds_of_a_band_of_no_width_are_the_costs_in_each_block(channels, monkeypatch):
     rng = np.random.default_rng(channels)
     y, x, found = rng.normal(size=(230, channels)), rng.normal(size=(20, channels)), []

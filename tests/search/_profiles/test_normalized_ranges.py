@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from inputs import identical, searcher_of
-from strategies import compiled, pairs, plain, quarters, recording, small_sizes, times, unmeant, weights
+from strategies import compiled, pairs, plain, quarters, recording, slow, small_sizes, times, unmeant, weights
 
 from sktslib.distances import get_metric
 from sktslib.search import _profile, merge_parts
@@ -176,7 +176,7 @@ def test_a_stream_decides_soon_and_forgets(monkeypatch):
         assert feed.seen - feed.first < 150
 
 
-@pytest.mark.parametrize("name", ["dtw", "oe-dtw", pytest.param("twed", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("name", ["dtw", *slow("oe-dtw", "twed")])
 def test_paths_and_costs_are_those_of_the_normalized_range(name):
     metric = get_metric("dtw", {"dtw_type": name}) if name == "oe-dtw" else get_metric(name)
     rng = np.random.default_rng(1)
