@@ -135,13 +135,7 @@ def test_signals_at_any_moment_are_interrupts():
     """Never a SystemError, which is what a kernel that returns an array makes of one."""
     here = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     code = [sys.executable, "-c", SIGNALS, os.path.dirname(__file__)]
-    done = subprocess.run(
-        code,
-        env=here,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = subprocess.run(code, env=here, capture_output=True, text=True, check=False)
     assert (done.stdout.strip(), done.stderr) == ("heard", "")
 
 

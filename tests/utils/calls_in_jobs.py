@@ -98,10 +98,7 @@ ALONE = {
     ),
     "segmentation": (lambda **v: segment([Q, OTHER_Q], **v), {"segmentation"}),
     "segmentation of windows": (lambda **v: segment(Q, metric="euclidean", **v), {"segmentation"}),
-    "one's own period": (
-        lambda **v: segment(S, query="auto", **v),
-        {"average periods", "segmentation"},
-    ),
+    "one's own period": (lambda **v: segment(S, query="auto", **v), {"average periods", "segmentation"}),
     "learned segmentation": (
         lambda **v: segment(S[:, np.newaxis], LABELS, **v),
         {*AVERAGED, "learn background", "segmentation"},

@@ -276,9 +276,7 @@ WEIGHTS = {
         ([1, np.nan, 1], "'weight' must be finite. Got 1 NaN of 3 values, first at index 1. Points that do"),
         ([0, 0, -0.0], "at least one value above 0. Got only zeros: none of the points would count. Leave it"),
     ],
-    TypeError: [
-        (["a", "b", "c"], "'weight' must hold real numbers. Got text"),
-    ],
+    TypeError: [(["a", "b", "c"], "'weight' must hold real numbers. Got text")],
 }
 
 
