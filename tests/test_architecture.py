@@ -126,6 +126,7 @@ def test_no_library_is_loaded_that_is_not_needed(code, heavy):
     subprocess.run([sys.executable, "-c", f"{code}\n{check}"], check=True)
 
 
+@pytest.mark.slow
 def test_importing_everything_compiles_nothing():
     code = (
         "import sktslib.search, sktslib.utils.visualisation, sktslib.metrics, sys; "

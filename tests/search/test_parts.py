@@ -59,7 +59,7 @@ def absolute(a, b):
 
 
 @st.composite
-def searches(draw, banded=9):
+def searches(draw, banded=True):
     """A fitted searcher, a sequence and its times."""
     rng = np.random.default_rng(draw(st.integers(0, 2**20)))
     name, rule = draw(st.sampled_from(SUBSEQUENCES + SUBSEQUENCES + WINDOWS))
@@ -68,9 +68,9 @@ def searches(draw, banded=9):
     y = draw(recordings(x))
     metric, rule = get_metric(name, draw(parameters(name))), dict(rule)
     if rule.get("mode") == "subsequence":
-        if channels <= banded and (numba.config.DISABLE_JIT or name == "dtw") and draw(st.booleans()):
+        if banded and (numba.config.DISABLE_JIT or name == "dtw") and draw(st.booleans()):
             metric.set_params(window="sakoe-chiba", factor=draw(st.integers(0, 4)))
-        elif channels <= banded and name == "dtw":
+        elif banded and name == "dtw":
             metric.set_params(dist=draw(st.sampled_from([None, None, absolute])))
         rule |= draw(st.sampled_from([{}, {"min_length": None}, {"min_length": 3, "max_length": 9}]))
     if draw(st.booleans()):

@@ -19,7 +19,6 @@ from strategies import (
     parameters,
     plain,
     quarters,
-    slow,
     small_sizes,
     times,
     unmeant,
@@ -41,17 +40,15 @@ def subsequence_metrics(draw, x, banded):
     names = ["dtw", *compiled(naive.WARPED)]
     # Each of them, and each with a band and of several channels, is a driver of its own; DTW is compiled for all.
     some = names if numba.config.DISABLE_JIT else ["dtw"]
-    m, channels = naive.points(x).shape
-    name = draw(st.sampled_from(names if channels == 1 else some))
-    p = draw(parameters(name))
-    channels += p.get("alpha", 1) != 1  # slopes
-    radius = draw(st.sampled_from([None, None, 0, 1, 2, "default"] if name in some and channels <= banded else [None]))
+    name = draw(st.sampled_from(names if naive.points(x).shape[1] == 1 else some))
+    radii = [None, None, 0, 1, 2, "default"] if name in some and banded else [None]
+    p, radius, m = draw(parameters(name)), draw(st.sampled_from(radii)), len(x)
     here = {} if radius is None else {"window": "sakoe-chiba", "factor": None if radius == "default" else radius}
     radius = m // 2 if radius == "default" else radius
     return get_metric(name, {**p, **here}), name, p, radius
 
 
-@pytest.mark.parametrize("banded", [1, *slow(9)])
+@banded
 @given(data=st.data())
 def test_subsequence_profile_equals_the_reference(banded, data):
     x, y, w = data.draw(pairs(values=quarters, high=6, y_high=12))

@@ -18,6 +18,7 @@ from calls_in_jobs import CALLS, IN_JOBS, Q, S, X, ranges
 from inputs import refused
 from joblib import delayed, parallel_config
 from joblib.externals.loky.process_executor import TerminatedWorkerError
+from strategies import slow
 
 from sktslib import QuerySearcher, QuerySegmenter
 from sktslib.distances import nearest_neighbors, pairwise_distances
@@ -286,7 +287,7 @@ def want(name):
     return WANT[name]
 
 
-@pytest.fixture(params=["threading", "loky", "dask"])
+@pytest.fixture(params=["threading", *slow("loky", "dask")])
 def engine(request):
     if request.param == "dask":
         request.getfixturevalue("dask_client")

@@ -34,7 +34,8 @@ ESTIMATORS = {
     "segment": QuerySegmenter("euclidean", threshold=Conformal(0.2)),
     "search": QuerySearcher("euclidean", threshold=Conformal(0.2)),
 }
-NAMES = [pytest.param("segment auto", marks=long_without_compiler), "search auto", "segment", "search"]
+LONG = [long_without_compiler, pytest.mark.slow]
+NAMES = [pytest.param("segment auto", marks=LONG), "search auto", "segment", "search"]
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -102,6 +103,7 @@ def test_there_is_none_where_no_block_was_held_out():
         assert estimator.fit(X, y).report_ is None
 
 
+@pytest.mark.slow
 @long_without_compiler
 def test_what_is_unlabeled_is_not_in_it():
     X, events, kind = recording(40)
@@ -141,7 +143,7 @@ def test_classes_that_are_not_known_are_an_error_that_says_what_to_give():
 @pytest.mark.parametrize(
     ("more", "where"),
     [
-        pytest.param(["--metric", "auto"], "in blocks that were held out", marks=long_without_compiler),
+        pytest.param(["--metric", "auto"], "in blocks that were held out", marks=LONG),
         (["--task", "search", "--threshold", "conformal:0.2"], "in blocks that were held out"),
         ([], "on the labels that it learned from (--metric auto holds out blocks)"),
         (["--task", "search"], "on the labels that it learned from (--metric auto holds out blocks)"),
