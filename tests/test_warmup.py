@@ -51,8 +51,7 @@ def test_a_service_compiles_and_loads_nothing_after_it():
 @pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing is compiled")
 def test_verbose_tells_each_task_and_what_a_metric_refuses_is_passed_over(capsys):
     sktslib.warmup(["chebyshev", TAM()], tasks=["distance", "segmentation"], verbose=1)
-    lines = capsys.readouterr().out.splitlines()
-    told = [" ".join(line.split()[:3]) for line in lines]
+    told = [" ".join(line.split()[:3]) for line in capsys.readouterr().out.splitlines()]
     assert told == [f"warmup: {m}, {t}," for m in ("Chebyshev()", "TAM()") for t in ("distance", "segmentation")]
 
 
