@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from numbers import Integral
-from typing import NamedTuple
 
 import numpy as np
 
@@ -113,8 +112,12 @@ def with_lengths(plan, candidates):
     return plan._replace(limits=(plain_count(shortest), longest))
 
 
-class _Planned(NamedTuple):
-    """The values of a `QueryPlan`."""
+@dataclass(frozen=True, eq=False)
+class QueryPlan:
+    """A validated plan of how a query is compared with a sequence or with ranges of it.
+
+    What is prepared of the query for all sequences is kept, but not stored with it.
+    """
 
     metric: Metric
     x: np.ndarray  # (channels, m)
@@ -133,15 +136,11 @@ class _Planned(NamedTuple):
     by_channel: ByChannel | None = None  # lag, points and weight of each channel if channels are compared alone
     scale_limits: ScaleLimits | None = None  # limits of a candidate's scale and offset; None: no limits
 
-
-class QueryPlan(_Planned):
-    """A validated plan of how a query is compared with a sequence or with ranges of it.
-
-    What is prepared of the query for all sequences is kept, but not stored with it.
-    """
-
     def __getstate__(self):
-        return None
+        return {name: getattr(self, name) for name in self.__dataclass_fields__}
+
+    def _replace(self, **changes):
+        return replace(self, **changes)
 
     @cached_property
     def window_query(self):

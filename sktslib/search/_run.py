@@ -1006,8 +1006,8 @@ def _in_order(parts):
 def _facts(part):
     """Return what all parts of a search must have in common, except functions: unpickled ones are never equal."""
     return [
-        [plan.metric.name, {k: v for k, v in vars(plan.metric).items() if not callable(v)}, *plan[1:], *choice]
-        for plan, choice in part._searches
+        [metric.name, {k: v for k, v in vars(metric).items() if not callable(v)}, plan, *choice]
+        for (metric, *plan), choice in ((plan.__getstate__().values(), choice) for plan, choice in part._searches)
     ]
 
 
