@@ -98,6 +98,25 @@ def test_ends_that_are_cut_off_count_where_they_are_whole_enough():
     assert QuerySegmenter(query="auto").fit(X).stream().update(X) is not None  # a stream has no partial ones
 
 
+@long_without_compiler
+@pytest.mark.parametrize("between", ["rest", "missing"])
+def test_a_rest_cuts_repetitions_off_as_the_end_of_a_recording_does(between, tmp_path):
+    rng = np.random.default_rng(2)
+    X = exercise(rng, 12, noise=0.02)
+    fitted = QuerySegmenter(query="auto", nan_policy="omit").fit(X)
+    pause = np.full((300, 3), np.nan) if between == "missing" else X.mean(axis=0) + 0.05 * rng.standard_normal((300, 3))
+    for cut in range(0, 70, 10):
+        once = X[cut : len(X) - 2 * cut]
+        twice = np.concatenate([once, pause, once])
+        segments, alone = fitted.segment(twice), fitted.segment(once)
+        assert len(segments) == 2 * len(alone) == 2 * (segments.start < len(once)).sum()
+        np.save(tmp_path / "X.npy", twice)
+        again = fitted.segment(np.load(tmp_path / "X.npy", mmap_mode="r"))
+        np.testing.assert_array_equal(
+            [again.start, again.end, again.cost], [segments.start, segments.end, segments.cost]
+        )
+
+
 def test_neither_drift_nor_rest_nor_a_walk_resembles_itself():
     rng = np.random.default_rng(3)
     n = 4000

@@ -32,7 +32,7 @@ from ...utils._jobs import count_jobs, delayed, each_in_jobs, nothing, progress
 from .._chunks import Buffer
 from .._plan import check_lengths
 from .._profile import LastSamples, PreparedQueries, Search, window_profile
-from .._sources import CandidateReader
+from .._sources import ArraySource, CandidateReader
 
 ROUND = 2**30  # metrics that count points round the cost of background to multiples of one over this
 EXACT = 2.0**23  # larger costs of background stay as they are
@@ -1042,22 +1042,26 @@ class Segmentation:
             self._settle()
 
 
-def segment(queries, rules, source, n_jobs=None, verbose=0, *, listed=False):
+def segment(queries, rules, source, n_jobs=None, verbose=0, *, listed=False, part=None):
     """Return the segments of the cheapest segmentation of a sequence, which is in memory or read by chunks.
 
     No segment crosses a missing value or a time gap; a new segmentation starts after it. With `listed`, costs are those
-    of the ranges, and margins of classes are computed.
+    of the ranges, and margins of classes are computed. A `part` [first, end) is segmented as if it were all.
     """
-    whole, found, total = source.in_memory, [], len(source)
-    samples = source if whole else LastSamples(queries[0])
+    whole, found = source.in_memory, []
+    first, end = (0, len(source)) if part is None else (int(one) for one in part)
+    if whole and part is not None:
+        source = ArraySource(*source.cut(first, end))
+    samples, total = source if whole else LastSamples(queries[0]), end - first
     if whole and verbose:
         total = int(np.diff(source.runs(queries[0])).sum())
     with progress(total, verbose, "segmentation", "sample") as count:
         segmentation = Segmentation(queries, rules, samples, n_jobs, count if whole else nothing, listed=listed)
-        for y, ty, _ in () if whole else source.chunks(0, total):
+        for y, ty, _ in () if whole else source.chunks(first, end):
             samples.append(y, ty)
             found.append(segmentation.take())
             samples.forget(segmentation.needed)
             count(y.shape[1])
         found.append(segmentation.take(last=True))
-    return SegmentTable.together(found)
+    found = SegmentTable.together(found)
+    return found._replace(start=found.start + first, end=found.end + first)

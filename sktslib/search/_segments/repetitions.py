@@ -6,7 +6,8 @@ resemblance. A loud stretch between two repetitions, about as long as one or two
 in a turn, or a premature beat, looks different.
 
 The start of a repetition is arbitrary. So a recording is segmented with several phases of the query, and the number of
-repetitions is the mean over the phases. A repetition that an end cuts off is then counted in part.
+repetitions is the mean over the phases. A repetition that an end cuts off is then counted in part. So is one that a
+rest cuts off, because a recording is segmented between rests as if it were several.
 """
 
 from copy import copy
@@ -32,7 +33,8 @@ NEARLY = 0.7  # share of the largest gain: the first peak of this height is the 
 PHASES = 16
 LOUD = 0.5  # share of the usual cost of a repetition as background: a stretch that costs more is not rest
 MISSED = 2  # most repetitions in a row that may be unlike the query: a longer stretch is a pause, however loud
-LOST = 0.2  # repetitions that the mean over the phases misses at a border of rest, where only whole ones count
+REST = 0.03  # share of a repetition's usual cost as background: a period that costs less is rest (.02 to .04 agree)
+LOST = 0.2  # repetitions that the mean over the phases misses at a border of a loud pause, where only whole ones count
 LOOSER = 0.5  # factor of the "auto" penalty for stretching: lengths are limited, and rest is cheap background
 
 
@@ -209,6 +211,31 @@ def rolled(plan, by):
     return with_signs(plan.unsigned._replace(x=np.roll(plan.x, -by, axis=1), w=w), plan.signs)
 
 
+def usual_cost(found, source, background):
+    """Return the median over segments of the cost per sample as background."""
+    return np.median([background.costs(y).mean() for y in source.cuts(examples(found.start), examples(found.end))])
+
+
+def between_rests(plan, found, source, background):
+    """Return the parts (k, 2) of a recording between rests of at least one period.
+
+    Each pause between segments is searched at both borders, from one period outside of it to two periods inside: a
+    segment may reach into a rest, and movement that was not found may precede one. Missing samples count as rest.
+    """
+    m, n, edges = plan.m, len(source), [0]
+    pauses = [(a, b) for a, b in zip([0, *found.end], [*found.start, n], strict=True) if b - a > m]
+    most = REST * m * usual_cost(found, source, background) if pauses and len(found.start) else 0.0
+    for a, b in pauses:
+        low, high = max(a - m, 0), min(b + m, n)
+        borders = np.array([[low, min(low + 3 * m, high)], [max(high - 3 * m, low), high]])
+        costs = (background.costs(y)[np.newaxis] for y in source.cuts(*borders.T))
+        first, last = (np.flatnonzero(_within(_totals(cost), m)[0] < most) for cost in costs)
+        if first.size and last.size:
+            edges += [low + first[0], borders[1, 0] + last[-1] + m]
+    parts = np.reshape([*edges, n], (-1, 2))
+    return parts[parts[:, 0] < parts[:, 1]]
+
+
 def with_unlike(plan, found, source, rules):
     """Return the segments of a recording, with further ones for loud stretches between them that are unlike the query.
 
@@ -220,7 +247,7 @@ def with_unlike(plan, found, source, rules):
     fits = (number <= MISSED) & (shortest * number <= between) & (between <= longest * number)
     if background.slope is None or not fits.any():
         return found
-    usual = np.median([background.costs(y).mean() for y in source.cuts(examples(found.start), examples(found.end))])
+    usual = usual_cost(found, source, background)
     edges = []
     for k in np.flatnonzero(fits):
         a, b = int(found.end[k]), int(found.start[k + 1])
@@ -249,28 +276,34 @@ def by_phases(plan, found, ranges_of, source, rules):
     found : SegmentTable
         Its segments.
     ranges_of : function
-        The segments by a list of queries.
+        The segments by a list of queries, in a part of the recording.
     source : Source
         The samples of the recording.
     rules : Rules
         The rules of the segmentations.
     """
-    k, n = min(PHASES, plan.m), source.extent(0)[1]
+    k = min(PHASES, plan.m)
     plans = [plan, *(rolled(plan, j * plan.m // k) for j in range(1, k))]
-    each = [found, *(ranges_of([other]) for other in plans[1:])]
-    each = [with_unlike(*one, source, rules) for one in zip(plans, each, strict=True)]
-    sets = [_run_sizes(one, plan.m, n) for one in each]
+    parts = between_rests(plan, found, source, rules.background)
+    each, sets = [], []
+    for one in plans:
+        tables = [with_unlike(one, ranges_of([one], part), source, rules) for part in parts]
+        each.append(SegmentTable.together(tables))
+        sizes = [_run_sizes(some, plan.m, *part) for some, part in zip(tables, parts, strict=True)]
+        sets.append(np.concatenate(sizes))
     counts, usual = np.array([len(one.start) for one in each]), int(np.median([len(some) for some in sets]))
     alike = [some for some in sets if len(some) == usual] or [counts.mean(keepdims=True)]
     likely = np.floor(np.mean(alike, axis=0) + 0.5).sum()
     turned = np.minimum(np.arange(k), k - np.arange(k))
-    best = int(np.lexsort([turned, np.abs(counts - likely)])[0])
+    within = [(one.start > 0) & (one.end < len(source)) for one in each]
+    cut = [(np.diff(one.shown[inner], axis=1) < plan.m).sum() for one, inner in zip(each, within, strict=True)]
+    best = int(np.lexsort([turned, cut, np.abs(counts - likely)])[0])  # whole ones at rests if possible
     listed, least, most = (int(one) for one in (counts[best], counts.min(), counts.max()))
     return plans[best], each[best], (max(min(least, listed - usual), 0), max(most, listed + usual))
 
 
-def _run_sizes(found, pause, n):
+def _run_sizes(found, pause, first, end):
     """Return the number of repetitions between pauses, corrected for what the mean over phases misses there."""
-    paused = np.append(found.start, n) - np.append(0, found.end) > pause  # before each one, and after the last
+    paused = np.append(found.start, end) - np.append(first, found.end) > pause  # before each one, and after the last
     border = np.unique([0, *np.flatnonzero(paused), len(found.start)])
     return np.diff(border) + LOST * (paused[border[:-1]].astype(int) + paused[border[1:]])

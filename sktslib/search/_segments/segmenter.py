@@ -352,7 +352,8 @@ class QuerySegmenter(QueryEstimator):
         Whether the ends of a recording may cut a repetition off. At least half of the query's points must then be
         observed; the others cost nothing. Only for elastic metrics without times, except "msm", and not for streams.
         "auto": with ``query="auto"``, if the metric allows it; `segment` then chooses the phase whose number of
-        repetitions is the mean over all phases, and `Segments.count_interval` gives the range.
+        repetitions is the mean over all phases, and `Segments.count_interval` gives the range. Rests of at least a
+        period, and missing samples, then cut repetitions off, too.
     threshold : float, FalseDiscoveryRate, Conformal, Margin or str, optional
         The largest cost of a repetition per point of its query, inclusive, or a rule as in `QuerySearcher`. Repetitions
         that cost more become background. For a false discovery rate, decoys are segmented separately. `Margin` leaves
@@ -735,10 +736,10 @@ class QuerySegmenter(QueryEstimator):
         elif queries[0].mode == "windows":
             check_room(min(plan.shortest for plan in queries), len(source), WAY_OUT)
 
-        def ranges_of(queries):
-            if source.in_memory:
+        def ranges_of(queries, part=None):
+            if source.in_memory and part is None:
                 check_searched(queries, source.y)
-            return segment(queries, rules, source, self.n_jobs, self.verbose, listed=True)
+            return segment(queries, rules, source, self.n_jobs, self.verbose, listed=True, part=part)
 
         queries, found = refined_segments(queries, source, ranges_of, int(self._learning.refine), self.verbose)
         if source.in_memory:
