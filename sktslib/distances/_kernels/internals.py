@@ -1,26 +1,24 @@
-"""Uses of numba's private names: a faster compiler, and compiled kernels that are stored and loaded.
+"""Uses of numba's private names: kernels linked into kernels, and compiled kernels that are stored and loaded.
 
 No other file uses private names, except `numba.core.cgutils` and the class `Dispatcher`, which numba's documentation
 names. If a version of numba lacks any of them, `compile` works without this file: results are correct, but each process
 compiles all kernels, and more slowly.
 """
 
-from contextlib import contextmanager
 from functools import cache, partial
 
 from llvmlite import binding
 from numba import _dynfunc, njit
 from numba.core import sigutils
 from numba.core.codegen import JITCodeLibrary
-from numba.core.compiler import Compiler, CompileResult, DefaultPassBuilder, Flags
+from numba.core.compiler import Compiler, CompileResult, DefaultPassBuilder
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.compiler_machinery import LoweringPass, register_pass
 from numba.core.environment import lookup_environment
 from numba.core.runtime import rtsys
 from numba.core.serialize import dumps
-from numba.core.targetconfig import ConfigStack
 from numba.core.typed_passes import NativeLowering
-from numba.core.types import BaseNamedTuple, Function, Type, unliteral
+from numba.core.types import BaseNamedTuple, unliteral
 
 from . import cache as store
 
@@ -62,29 +60,7 @@ class _Announce(LoweringPass):
         return True
 
 
-class _QuickFlags(Flags):
-    """Compiler options that are hashed and compared by the options that were set.
-
-    numba itself compares all options with their defaults, several times for each operator of a kernel.
-    """
-
-    __slots__ = ()
-
-    def __hash__(self):
-        return hash(frozenset(self._values))
-
-    def __eq__(self, other):
-        return self._values == other._values if isinstance(other, _QuickFlags) else super().__eq__(other)
-
-
-class _KernelCompiler(Compiler):
-    """numba's compiler for functions that Python calls."""
-
-    def __init__(self, typing_context, target_context, library, args, return_type, flags, locals):
-        super().__init__(typing_context, target_context, library, args, return_type, _QuickFlags(flags), locals)
-
-
-class _LinkedCompiler(_KernelCompiler):
+class _LinkedCompiler(Compiler):
     """numba's compiler for functions that only kernels call."""
 
     def __init__(self, typing_context, target_context, library, args, return_type, flags, locals):
@@ -116,7 +92,7 @@ def _template_of_types(get_call_template, args, keywords):
 
 def kernel(function, keep, options):
     """Return the compiled form of a function that Python calls; kernels call it as an inner function."""
-    made = njit(nogil=True, no_cfunc_wrapper=True, pipeline_class=_KernelCompiler, **options)(function)
+    made = njit(nogil=True, no_cfunc_wrapper=True, **options)(function)
     if keep:
         made._cache = KernelCache(function)
     within = cache(partial(inner, function, options))
@@ -127,7 +103,7 @@ def kernel(function, keep, options):
 
 
 def _compile(compile_, kernel, signature):
-    with global_compiler_lock, _types_remembered(kernel.typingctx):
+    with global_compiler_lock:
         entry = compile_(signature)
         _set_environments(kernel.overloads[tuple(sigutils.normalize_signature(signature)[0])].library)
     return entry
@@ -139,38 +115,6 @@ def _set_environments(library):
         environment = lookup_environment(variable.name)
         if environment is not None:
             library.codegen.set_env(variable.name, environment)
-
-
-_signatures = {}  # of numba's functions, by the types they are called with and the compiler's options
-
-
-@contextmanager
-def _types_remembered(context):
-    """Cache numba's overload resolution, which otherwise runs again for each operator of a kernel."""
-    if "resolve_function_type" in vars(context):
-        yield
-        return
-    context.resolve_function_type = partial(_resolve, context, context.resolve_function_type)
-    try:
-        yield
-    finally:
-        del context.resolve_function_type
-
-
-def _resolve(context, resolve, function, args, keywords):
-    if not isinstance(function, Type):
-        function = context._lookup_global(function) or function
-    if type(function) is not Function or keywords:
-        return resolve(function, args, keywords)
-    key = id(function), tuple(args), ConfigStack.top_or_none()
-    if key not in _signatures:
-        signature = resolve(function, args, keywords)
-        if signature is None or signature.args not in function._impl_keys:
-            return signature
-        _signatures[key] = signature, function._impl_keys[signature.args], function  # holds the id
-    signature, implementation, _ = _signatures[key]
-    function._impl_keys[signature.args] = implementation
-    return signature
 
 
 # ------------------------------------------------------------------------------------------------------------ keeping
