@@ -149,14 +149,14 @@ def test_long_series_neither_underflow_nor_overflow():
     x, y = np.cumsum(rng.normal(size=(2, n)), axis=1)
     lo, hi = np.zeros(n, np.int64), np.full(n, n)
     series = x[None, None], np.ones((1, n)), y[None, None]
-    assert (
-        1e3 < accumulated_costs(Soft(1 / 0.02, True, np.inf), *series, lo, hi)[0] < np.inf
-    )  # the kernel itself would be exp(-far), 0 in float64
+    far = accumulated_costs(Soft(1 / 0.02, True, np.inf), *series, lo, hi)[0]
+    assert 1e3 < far < np.inf  # the kernel itself would be exp(-far), 0 in float64
     assert GAK(0.1)(x, y) == 1.0
     assert GAK(0.1)(x, x) == 0.0
     near = GAK(1e4)(x, x + 1)  # here the kernel would be about 6^900, infinite
     assert 0 < near < 1e-3
     assert np.isfinite(SoftDTW(1e-300)(x, y))
+    assert SoftDTW(1e-300)([0.0, 1e20], [0.0, 1e20]) == 0.0  # one alignment has finite local costs
     assert SoftDTW(1e-9)(x, y) == pytest.approx(DTW()(x, y), rel=1e-9)
 
 

@@ -22,7 +22,7 @@ from .compile import block_size, kernel, pieces, step, stop_if_unwanted
 from .simd import REGISTER, channels_of, copy, makers, maximum, minimum, multiply_add, power_of_two, store, where
 
 NONE, NO_COSTS = np.empty((2, 0, 0)), np.empty(0)
-ROOM = block_size(2**22, 1)  # numbers of columns that are kept at a time, at most
+ROOM = block_size(2**22, 1)  # numbers of all columns up to which they are kept in one block
 LOG2 = 0.6931471805599453
 SERIES = tuple(1.0 / math.factorial(k) for k in range(12, -1, -1))  # of the exponential, from the last term on
 WHOLE = 1.5 * 2.0**52  # a number that loses its fractional part when this is added
@@ -48,9 +48,9 @@ def _local_kernel(p, x, w, y, i, j):
         d = load(x[k], i * REGISTER) - load(y[k], j * REGISTER)
         u = multiply_add(w[k, i] * d, d, u)
     whole = multiply_add(u, 1.0 / LOG2, WHOLE) - WHOLE
-    # exp(t) by its series, of which 13 terms are exact up to rounding for |t| <= log(2) / 2. Of costs that are too
-    # large to have a fractional part, t is arbitrary.
-    t = minimum(maximum(multiply_add(whole, LOG2, -u), -0.35), 0.35)
+    # exp(t) by its series, of which 13 terms are exact up to rounding for |t| <= log(2) / 2. For costs that are too
+    # large to have a fractional part, t is arbitrary; for infinite ones, the minimum keeps it from being NaN.
+    t = minimum(maximum(multiply_add(minimum(whole, 1e308), LOG2, -u), -0.35), 0.35)
     e = splat(SERIES[0])
     for term in SERIES[1:]:
         e = multiply_add(e, t, term)
@@ -104,7 +104,7 @@ def accumulated_costs(p, X, w, Y, lo, hi):
     and j of Y may be paired for lo[j] <= i < hi[j].
     """
     costs, n = np.empty(len(X)), Y[0].shape[1]
-    with np.errstate(invalid="ignore"):  # expected, but plain Python would warn
+    with np.errstate(over="ignore", invalid="ignore"):  # expected, but plain Python would warn
         for some in (slice(at, at + REGISTER) for at in range(0, len(X), REGISTER)):
             pairs, work = _start(p, X[some], w, Y[some])
             for begin, end in pieces(n, COST * w.shape[1]):
@@ -138,14 +138,14 @@ def _columns(pairs, cells, begin, end, work, costs=NO_COSTS):
 
 def _blocks(n, work):
     """Return one block of columns, or several of about sqrt(n), so that few columns are kept at a time."""
-    size = n if n * work.size <= ROOM else max(1, min(math.isqrt(n), ROOM // work.size))
+    size = n if n * work.size <= ROOM else math.isqrt(n)
     return [(begin, min(begin + size, n)) for begin in range(0, n, size)]
 
 
 def cost_matrix(p, X, w, Y, *cells):
     """Return R of all cells (n, m) of one pair of series; see `accumulated_costs`."""
     (pairs, work), n = _start(p, X, w, Y), Y[0].shape[1]
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
         blocks = (_columns(pairs, cells, *block, work)[:, 1:, REGISTER::REGISTER] for block in _blocks(n, work))
         return np.concatenate([-np.log(share) - power * LOG2 for share, power in blocks])
 
@@ -179,7 +179,7 @@ def expected_alignments(p, X, w, Y, *cells):
     (pairs, work), n, m = _start(p, X, w, Y), Y[0].shape[1], w.shape[1]
     blocks, before, expected = _blocks(n, work), [], np.zeros(work.shape[1])
     expected[m * REGISTER :], costs, out = 1.0, np.empty(len(X)), np.empty((len(X), n, m))
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
         for block in blocks[:-1]:
             stop_if_unwanted()
             before.append(work.copy())
