@@ -103,7 +103,7 @@ def mode_of(candidates):
 
 
 def with_lengths(plan, candidates):
-    """Return the plan of a query with the shortest and the longest match that `candidates` mean; windows have none."""
+    """Return the plan of a query with the lengths of matches that `candidates` allow; windows have no limits."""
     if plan.mode == "windows":
         return plan
     shortest, longest = getattr(candidates, "min_length", "auto"), plain_count(getattr(candidates, "max_length", None))

@@ -232,7 +232,7 @@ def nearest_window(metric, x, windows, limit):
 
 # ------------------------------------------------------------------------------------------------------------- search
 class WindowQuery:
-    """A query prepared for a comparison with windows, and for bounds of their costs, in whatever sequence."""
+    """A query prepared for a comparison with windows, and for bounds of their costs, in any sequence."""
 
     def __init__(self, metric, x, w, normalize):
         m = x.shape[1]

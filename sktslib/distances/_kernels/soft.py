@@ -9,8 +9,8 @@ overflow, and R would take three exponentials and a logarithm per cell. So K is 
 is a separate float. Then a cell takes a few products, and R has no limits.
 
 REGISTER pairs of series are computed side by side, one per lane. Each cell waits for the one before it, so one pair
-takes about as long as all. Series are ``(channels, length * REGISTER)``, the inner loop goes over the points of the
-first ones, the outer loop over those of the second ones; matrices are ``(n, m)``.
+takes about as long as REGISTER pairs. Series are ``(channels, length * REGISTER)``. The inner loop goes over the points
+of the first series of the pairs, the outer loop over those of the second. Matrices are ``(n, m)``.
 """
 
 import math
@@ -22,7 +22,7 @@ from .compile import block_size, kernel, pieces, step, stop_if_unwanted
 from .simd import REGISTER, channels_of, copy, makers, maximum, minimum, multiply_add, power_of_two, store, where
 
 NONE, NO_COSTS = np.empty((2, 0, 0)), np.empty(0)
-ROOM = block_size(2**22, 1)  # numbers of all columns up to which they are kept in one block
+ROOM = block_size(2**22, 1)  # most floats that all columns may hold to be kept at once, as one block
 LOG2 = 0.6931471805599453
 SERIES = tuple(1.0 / math.factorial(k) for k in range(12, -1, -1))  # of the exponential, from the last term on
 WHOLE = 1.5 * 2.0**52  # a number that loses its fractional part when this is added

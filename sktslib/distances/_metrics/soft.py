@@ -74,7 +74,7 @@ class SoftMetric(PathlessMetric, BandedMetric):
         return function(self._record(), X, full_weight(w, X[0]), Y, *cells)
 
     def _own(self, X, w, radius):
-        """Return R of each of several series of one length with itself, with the query's weights resampled to it."""
+        """Return R of each of several series of one length with itself, with the weights resampled to it."""
         if not self._compares_with_itself:
             return np.zeros(len(X))
         n = X[0].shape[1]
