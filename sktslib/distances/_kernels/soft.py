@@ -61,12 +61,12 @@ def _local_kernel(p, x, w, y, i, j):
 
 
 @kernel
-def _accumulate(p, x, w, y, lo, hi, begin, end, work, kept, costs):
-    """Compute the columns [begin, end) of pairs of whole series, and fill in R of the last cells.
+def _accumulate(p, x, w, y, lengths, lo, hi, begin, end, work, kept, costs):
+    """Compute the columns [begin, end) of pairs of whole series, and fill in R of the last cells among them.
 
     `kept` is empty, or gets shares and powers of the columns from its second row on. See `accumulated_costs`.
     """
-    m, (shares, powers) = w.shape[1], work
+    shares, powers = work
     for j in range(begin, end):
         at = lo[j] * REGISTER
         diag, p_diag = load(shares, at), load(powers, at)
@@ -92,39 +92,44 @@ def _accumulate(p, x, w, y, lo, hi, begin, end, work, kept, costs):
         if kept.size:
             copy(shares, lo[j] * REGISTER, (hi[j] + 1) * REGISTER, kept[0, j - begin + 1], lo[j] * REGISTER)
             copy(powers, lo[j] * REGISTER, (hi[j] + 1) * REGISTER, kept[1, j - begin + 1], lo[j] * REGISTER)
-    for k in range(costs.shape[0]):  # equal products, scaled at different cells, get equal shares and logarithms
-        share, more = math.frexp(shares[m * REGISTER + k])
-        costs[k] = -math.log(share) - (powers[m * REGISTER + k] + more) * LOG2 if share > 0.0 else np.inf
+        for k in range(costs.shape[0]):
+            if lengths[1, k] == j + 1:
+                at = lengths[0, k] * REGISTER + k
+                share, more = math.frexp(shares[at])  # so that products scaled at other cells have equal logarithms
+                costs[k] = -math.log(share) - (powers[at] + more) * LOG2 if share > 0.0 else np.inf
 
 
 def accumulated_costs(p, X, w, Y, lo, hi):
     """Return the accumulated costs R (k,) of pairs of series.
 
     The series are `X` (k, channels, m), whose weights are `w` (channels, m), and `Y` (k, channels, n). Points i of X
-    and j of Y may be paired for lo[j] <= i < hi[j].
+    and j of Y may be paired for lo[j] <= i < hi[j]. Series may be shorter than m and n if all of their points may be.
     """
-    costs, n = np.empty(len(X)), Y[0].shape[1]
+    costs = np.empty(len(X))
     with np.errstate(over="ignore", invalid="ignore"):  # expected, but plain Python would warn
         for some in (slice(at, at + REGISTER) for at in range(0, len(X), REGISTER)):
             pairs, work = _start(p, X[some], w, Y[some])
-            for begin, end in pieces(n, COST * w.shape[1]):
-                _accumulate(*pairs, lo, hi, begin, end, work, NONE, costs[some])
+            m, n = pairs[-1].max(axis=1).tolist()
+            for begin, end in pieces(n, COST * m):
+                _accumulate(*pairs, lo, np.minimum(hi, m), begin, end, work, NONE, costs[some])
     return costs
 
 
 def _start(p, X, w, Y):
     """Return pairs of series as kernels read them, and shares and powers (2, ...) of the column before all others."""
+    lengths = np.array([[series.shape[1] for series in Z] for Z in (X, Y)])
     work = np.zeros((2, (w.shape[1] + 1) * REGISTER))
     work[0, :REGISTER], work[1, REGISTER:] = 1.0, -np.inf
-    return (p, _side_by_side(np.array(X)), p.scale * w, _side_by_side(np.array(Y))), work
+    x, y = (_side_by_side(Z, of.max()) for Z, of in zip((X, Y), lengths, strict=True))
+    return (p, x, p.scale * w, y, lengths), work
 
 
-def _side_by_side(series):
-    """Return series (k, channels, length) with one in each lane; free lanes repeat the last one."""
-    count, channels, length = series.shape
-    out = np.empty((channels, length, REGISTER))
-    out[..., :count], out[..., count:] = series.transpose(1, 2, 0), series[-1, :, :, np.newaxis]
-    return channels_of(out.reshape(channels, -1))
+def _side_by_side(series, longest):
+    """Return series (channels, length) with one in each lane, padded; free lanes hold zeros."""
+    out = np.zeros((len(series[0]), longest, REGISTER))
+    for k, values in enumerate(series):
+        out[:, : values.shape[1], k] = values
+    return channels_of(out.reshape(len(out), -1))
 
 
 def _columns(pairs, cells, begin, end, work, costs=NO_COSTS):

@@ -68,10 +68,10 @@ class SoftMetric(PathlessMetric, BandedMetric):
         return radius_of(self.window, self.factor, m, n)
 
     def _costs(self, X, w, Y, radius, function=soft.accumulated_costs):
-        """Return R of each pair of series of X and Y; those of X have one length, and so have those of Y."""
-        m, n = X[0].shape[1], Y[0].shape[1]
+        """Return R of each pair of series of X and Y; with weights or a band each of them of one length."""
+        x, m, n = max(X, key=np.size), max(lengths_of(X)), max(lengths_of(Y))
         cells = _cells("itakura", None, m, n) if self.window == "itakura" else _plain_cells(radius, m, n)
-        return function(self._record(), X, full_weight(w, X[0]), Y, *cells)
+        return function(self._record(), X, full_weight(w, x), Y, *cells)
 
     def _own(self, X, w, radius):
         """Return R of each of several series of one length with itself, with the weights resampled to it."""
@@ -82,7 +82,8 @@ class SoftMetric(PathlessMetric, BandedMetric):
 
     def _distance(self, x, w, y, tx, ty):
         radius = self._radius(x.shape[1], y.shape[1])
-        if x.shape == y.shape and self._compares_with_itself:  # the three together take as long as one
+        together = x.shape == y.shape or (w is None and self.window is None)
+        if together and self._compares_with_itself:  # which takes as long as one of the three
             cross, *own = self._costs([x, x, y], w, [y, x, y], radius)
         else:
             (cross,), own = self._costs([x], w, [y], radius), [self._own([a], w, radius)[0] for a in (x, y)]
@@ -100,7 +101,10 @@ class SoftMetric(PathlessMetric, BandedMetric):
         def own(second, radius, *of):
             return self._own([(Y if second else X)[k] for k in of], w, radius)
 
-        for (m, rows), (n, columns) in product(by_length(X).items(), by_length(Y).items()):
+        groups = (by_length(Z) for Z in (X, Y))
+        if w is None and self.window is None:  # all together, those of similar lengths side by side
+            groups = ({max(lengths_of(Z)): np.argsort(lengths_of(Z), kind="stable").tolist()} for Z in (X, Y))
+        for (m, rows), (n, columns) in product(*(group.items() for group in groups)):
             radius = self._radius(m, n)
             a, b = np.nonzero(np.less_equal.outer(rows, columns) | (not mirrored))
             if len(a):
