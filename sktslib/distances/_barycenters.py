@@ -256,7 +256,9 @@ def soft(task, z):
     """Improve a soft-DTW barycenter (Cuturi & Blondel 2017) by quasi-Newton steps along its gradient."""
     metric, w, shape = task.metric, full_weight(task.w, z), z.shape
 
-    batches = [of[at : at + LANES] for of in by_length(task.series).values() for at in range(0, len(of), LANES)]
+    # Series of one length side by side, as long as the probabilities of all their cells take little memory.
+    size = max(1, min(LANES, 16 * NUMBERS // (z.shape[1] * max(lengths_of(task.series)))))
+    batches = [of[at : at + size] for of in by_length(task.series).values() for at in range(0, len(of), size)]
 
     def compare(x, some):
         """Return soft-DTW of x and each series of a batch, its gradient by x, and the mean cost of their alignments."""
