@@ -273,7 +273,7 @@ def soft(task, z):
 
     def objective(flat):
         x, total = flat.reshape(shape), [0, 0, 0]
-        for some in slices_of(len(batches), LANES * x.size):
+        for some in slices_of(len(batches), size * x.size):
             for of, found in zip(batches[some], task.for_each(lambda of: compare(x, of), batches[some]), strict=True):
                 for v, *parts in zip(task.share[of], *found, strict=True):
                     total = [before + v * part for before, part in zip(total, parts, strict=True)]

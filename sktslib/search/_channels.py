@@ -57,7 +57,7 @@ class Part(NamedTuple):
     channel: int
     lead: int
     weight: float
-    plan: tuple  # the QueryPlan of the channel by itself
+    plan: object  # the QueryPlan of the channel by itself
 
 
 class Shares(NamedTuple):

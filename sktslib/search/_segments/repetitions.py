@@ -285,9 +285,10 @@ def by_phases(plan, found, ranges_of, source, rules):
     k = min(PHASES, plan.m)
     plans = [plan, *(rolled(plan, j * plan.m // k) for j in range(1, k))]
     parts = between_rests(plan, found, source, rules.background)
-    each, sets = [], []
+    each, sets, known = [], [], np.array_equal(parts, [[0, len(source)]])  # `found` is of the whole recording
     for one in plans:
-        tables = [with_unlike(one, ranges_of([one], part), source, rules) for part in parts]
+        tables = [found] if known and one is plan else [ranges_of([one], part) for part in parts]
+        tables = [with_unlike(one, some, source, rules) for some in tables]
         each.append(SegmentTable.together(tables))
         sizes = [_run_sizes(some, plan.m, *part) for some, part in zip(tables, parts, strict=True)]
         sets.append(np.concatenate(sizes))
@@ -295,8 +296,7 @@ def by_phases(plan, found, ranges_of, source, rules):
     alike = [some for some in sets if len(some) == usual] or [counts.mean(keepdims=True)]
     likely = np.floor(np.mean(alike, axis=0) + 0.5).sum()
     turned = np.minimum(np.arange(k), k - np.arange(k))
-    within = [(one.start > 0) & (one.end < len(source)) for one in each]
-    cut = [(np.diff(one.shown[inner], axis=1) < plan.m).sum() for one, inner in zip(each, within, strict=True)]
+    cut = [(np.diff(one.shown[(one.start > 0) & (one.end < len(source))], axis=1) < plan.m).sum() for one in each]
     best = int(np.lexsort([turned, cut, np.abs(counts - likely)])[0])  # whole ones at rests if possible
     listed, least, most = (int(one) for one in (counts[best], counts.min(), counts.max()))
     return plans[best], each[best], (max(min(least, listed - usual), 0), max(most, listed + usual))
