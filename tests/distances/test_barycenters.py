@@ -9,9 +9,9 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import collections, compiled, metrics, pairs, quarters, small_sizes, unmeant
+from strategies import collections, compiled, long_without_compiler, metrics, pairs, quarters, small_sizes, unmeant
 
-from sktslib.distances import DTW, WDTW, SoftDTW, barycenter, get_metric, metric_names, pairwise_distances
+from sktslib.distances import DTW, WDTW, SoftDTW, _barycenters, barycenter, get_metric, metric_names, pairwise_distances
 from sktslib.distances._barycenters import Partners
 from sktslib.distances._kernels.batch import AHEAD, BATCH
 
@@ -91,6 +91,19 @@ def test_any_metric_with_a_path(name):
 
 
 # ------------------------------------------------------------------------------------------------------- soft minimum
+@long_without_compiler
+def test_series_side_by_side_give_the_soft_barycenter_of_single_ones(monkeypatch):
+    rng = np.random.default_rng(6)
+    series = [rng.normal(size=n).cumsum() for n in (9, 12, 9, *[12] * 16)]  # more than there are lanes
+    raw, share, w = SoftDTW(0.5, divergence=False), rng.random(len(series)), rng.random(9)
+    how = {"method": "soft", "series_weight": share, "weight": w, "init": series[0], "max_iter": 3, "return_cost": True}
+    z, cost = barycenter(series, SoftDTW(0.5), **how)
+    for at, c in ((series[0], cost[0]), (z, cost[-1])):
+        assert c == pytest.approx(np.average([raw.distance(at, x, weight=w) for x in series], weights=share), rel=1e-9)
+    monkeypatch.setattr(_barycenters, "NUMBERS", 1)
+    np.testing.assert_array_equal(barycenter(series, SoftDTW(0.5), **how)[0], z)
+
+
 def test_soft_objective_is_the_mean_of_soft_dtw():
     raw = SoftDTW(0.5, divergence=False)
     share, w = np.array([1.0, 2.0, 0.5, 1.0]), RNG.random(9)
