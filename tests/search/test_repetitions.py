@@ -8,6 +8,7 @@ import pytest
 from strategies import long_without_compiler
 
 from sktslib import QuerySegmenter
+from sktslib.search import _sources
 from sktslib.search._segments.repetitions import gains
 
 RATE = 50
@@ -100,7 +101,8 @@ def test_ends_that_are_cut_off_count_where_they_are_whole_enough():
 
 @long_without_compiler
 @pytest.mark.parametrize("between", ["rest", "missing"])
-def test_a_rest_cuts_repetitions_off_as_the_end_of_a_recording_does(between, tmp_path):
+def test_a_rest_cuts_repetitions_off_as_the_end_of_a_recording_does(between, tmp_path, monkeypatch):
+    monkeypatch.setattr(_sources, "CHUNK", 97)  # of the mapped recording
     rng = np.random.default_rng(2)
     X = exercise(rng, 12, noise=0.02)
     fitted = QuerySegmenter(query="auto", nan_policy="omit").fit(X)
